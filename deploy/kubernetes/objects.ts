@@ -241,10 +241,7 @@ function podOf(process: Process, more: object) {
     image,
     command,
     env: [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'postgres-app', key: 'uri' } } }] as object[],
-    envFrom: [
-      { configMapRef: { name: 'directory-settings' } },
-      ...secrets.map((of) => ({ secretRef: { name: of, optional: true } })),
-    ],
+    envFrom: [{ configMapRef: { name: 'directory-settings' } }, ...secrets.map((secretRef) => ({ secretRef }))],
     ports,
     startupProbe: runsOn ? probe(probes.startup) : undefined,
     livenessProbe: runsOn ? probe(probes.liveness) : undefined,

@@ -19,13 +19,22 @@ export interface Process {
   /** Whether the process connects to hosts outside the cluster, so that its egress is allowed. */
   readonly asksOut?: boolean
   /** Secrets whose keys are variables that it reads. */
-  readonly secrets?: readonly string[]
+  readonly secrets?: readonly Secret[]
 }
 
-/** Addresses of nodes and archives, and the key of the Portal. */
-const nodes = 'directory-nodes'
-/** All other keys. */
-const keys = 'directory-secrets'
+interface Secret {
+  readonly name: string
+  /** Whether its processes start without it. */
+  readonly optional?: true
+}
+
+/**
+ * Addresses of nodes and archives, and the key of the Portal. Without it no pod starts, and says which secret is missing: a
+ * processor without its node follows final blocks alone, which nobody would notice.
+ */
+const nodes = { name: 'directory-nodes' } as const
+/** All other keys, which are for sources that may be left out. */
+const keys = { name: 'directory-secrets', optional: true } as const
 
 /** Periods in seconds of the probes of processes that run on, and how many failures in a row count. */
 export const probes = {

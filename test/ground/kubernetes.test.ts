@@ -10,7 +10,7 @@ import { root } from '../support/source-files.ts'
 interface Container {
   readonly name: string
   readonly command?: readonly string[]
-  readonly envFrom?: readonly { readonly secretRef?: { readonly name: string } }[]
+  readonly envFrom?: readonly { readonly secretRef?: { readonly name: string; readonly optional?: boolean } }[]
 }
 interface KubernetesObject {
   readonly kind: string
@@ -36,6 +36,16 @@ test('whom a policy lets in, it names', () => {
   expect(open.map(({ metadata }) => metadata?.name)).toEqual([])
 })
 
+/** Containers of our processes, each with who it is among the readers of settings. */
+const processes = objects
+  .flatMap(({ spec }) => spec?.template?.spec.containers ?? [])
+  .flatMap(({ name, command, envFrom = [] }) => {
+    const main = /dist\/(?:\w+\/)*(\w+)\/main\.js/.exec(command?.join(' ') ?? '')?.[1]
+    const reader = (main === 'db' ? 'migrate' : main === 'processors' ? 'processor' : main) as Reader | undefined
+    return reader ? [{ name, reader, secrets: envFrom.flatMap(({ secretRef }) => secretRef ?? []) }] : []
+  })
+const allSettings = Object.values(settings).flatMap((group) => Object.entries(group))
+
 test('each pod has the secrets that its process reads, and no other', () => {
   const secrets = new Map(
     objects.map(({ kind, metadata, stringData = {} }) => [
@@ -44,17 +54,24 @@ test('each pod has the secrets that its process reads, and no other', () => {
     ]),
   )
   const isKey = (name: string) => [...secrets.values()].flat().includes(name)
-  const keys = Object.values(settings).flatMap((group) => Object.entries(group).filter(([name]) => isKey(name)))
-  const room = /dist\/(?:\w+\/)*(\w+)\/main\.js/
-  const processes = objects
-    .flatMap(({ spec }) => spec?.template?.spec.containers ?? [])
-    .flatMap((one) => [[one, room.exec(one.command?.join(' ') ?? '')?.[1]] as const])
-    .filter(([, main]) => main !== undefined)
+  const keys = allSettings.filter(([name]) => isKey(name))
   expect(processes.length).toBeGreaterThan(chainNames.length)
-  for (const [{ name, envFrom = [] }, main] of processes) {
-    const reader = (main === 'db' ? 'migrate' : main === 'processors' ? 'processor' : main) as Reader
-    const given = envFrom.flatMap(({ secretRef }) => secrets.get(secretRef?.name) ?? [])
+  for (const { name, reader, secrets: refs } of processes) {
+    const given = refs.flatMap((one) => secrets.get(one.name) ?? [])
     const read = keys.flatMap(([key, { readers }]) => (readers.includes(reader) ? [key] : []))
     expect(given.toSorted(), name).toEqual(read.toSorted())
   }
+})
+
+test('a process that reads addresses of nodes does not start without their secret, and no other key stops it', () => {
+  const isOfNodes = (name: string) => /^(RPC|GATEWAY)_/.test(name) || name === 'PORTAL_API_KEY'
+  const isOther = (name: string) => /_(KEY|TOKEN|SECRET)$/.test(name) && !isOfNodes(name)
+  const reads = (is: (name: string) => boolean, reader: Reader) =>
+    allSettings.some(([name, { readers }]) => is(name) && readers.includes(reader))
+  for (const { name, reader, secrets } of processes)
+    expect(secrets, name).toEqual([
+      ...(reads(isOfNodes, reader) ? [{ name: 'directory-nodes' }] : []),
+      ...(reads(isOther, reader) ? [{ name: 'directory-secrets', optional: true }] : []),
+    ])
+  expect(reads(isOfNodes, 'processor') && reads(isOther, 'api')).toBe(true)
 })

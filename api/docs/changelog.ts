@@ -5,8 +5,8 @@ import { requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
 
 const lead =
-  'What changed in the API. Things may be added at any time; whatever goes away is announced here, and by the headers ' +
-  'Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months ahead.'
+  'What changed in the API. Things may be added at any time; whatever goes away is announced here, and marked as ' +
+  'deprecated in /openapi.json, at least twelve months ahead.'
 
 /** Changes that the page tells whole; of those before, it has the titles, and its Markdown has all. */
 const toldWhole = 60

@@ -15,7 +15,7 @@ export const claimLimits = {
   refreshes: { fid: { attempts: 1, seconds: 60 }, client: { attempts: 10, seconds: 600 } },
   /** User names that pages ask the network for: for a client, and for all together. */
   nameLooks: { client: { attempts: 20, seconds: 600 }, all: { attempts: 600, seconds: 600 } },
-  /** Claims accepted per FID and UTC day. */
+  /** Claims accepted per FID and UTC day; of a host that nothing links to the account, its own. */
   acceptedPerDay: 20,
   /**
    * How far the signed time may differ from the server's, before or after. CLAIM_WINDOW_SECONDS may say less, not more:

@@ -18,7 +18,7 @@ import { lastUtcMidnight } from '../limits/window.ts'
 import { refuseBeyondDay } from './attempts.ts'
 import type { ClaimAttempt, ClaimDeps } from './claim.ts'
 import { examineProof, type ReadProof, readProof } from './examination.ts'
-import type { VerifiedProof } from './proof-method.ts'
+import { unlinkedHost, type VerifiedProof } from './proof-method.ts'
 import type { ClaimMethod } from './request.ts'
 
 /** Body of a 200 answer to a withdrawal, unlisting or relisting. */
@@ -88,10 +88,6 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
   })
   return answer
 }
-
-/** The host that nothing links to the account, which acts on its own claims alone. Undefined: the proof is the account's. */
-const unlinkedHost = ({ method }: Attempt, { hostLink, signer }: VerifiedProof) =>
-  method === 'well-known' && hostLink === null ? signer : undefined
 
 async function effectOf(
   db: Queryable,

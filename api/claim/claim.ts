@@ -16,7 +16,7 @@ import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
 import { type AttemptCounter, refuseBeyondDay } from './attempts.ts'
 import { examineProof, type ReadProof, readProof, type SentProof } from './examination.ts'
-import { type ClaimWorld, invalidFields, type VerifiedProof } from './proof-method.ts'
+import { type ClaimWorld, invalidFields, unlinkedHost, type VerifiedProof } from './proof-method.ts'
 import { type ClaimMethod, claimMethods } from './request.ts'
 
 export interface ClaimDeps extends ClaimWorld {
@@ -94,12 +94,13 @@ async function judge(
   const refuseKnown = (manifestSha256: Buffer) => refuseUsedManifest(attempt, manifestSha256, deps)
   const used = { refuse: () => refuseUsed(attempt, deps), refuseManifest: refuseKnown }
   const verified = await examineProof(attempt, used, { attempts: deps.attempts, client })
+  const host = unlinkedHost(attempt, verified)
   if (verified.manifestSha256) await refuseKnown(verified.manifestSha256) // accepted while this one was checked
   if (dryRun) {
     const at = new Date(deps.now())
     refuseBefore(await lastEnd(deps.database, fid, verified.signer), verified, deps)
     await refuseUsed(attempt, deps) // accepted while this one was checked
-    refuseBeyondDay(await claimsToday(deps.database, fid, at), at.getTime())
+    refuseBeyondDay(await claimsToday(deps.database, { fid, host }, at), at.getTime())
     const { claimedAt, agentStatus } = await claimState(deps.database, fid)
     const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }
     return { ...answer(attempt, outcome, deps), dry_run: true }
@@ -122,7 +123,7 @@ async function judge(
     await lockClaims(db, fid)
     refuseBefore(await lastEnd(db, fid, verified.signer), verified, deps)
     const claimedAt = new Date(deps.now())
-    const before = await claimsToday(db, fid, claimedAt)
+    const before = await claimsToday(db, { fid, host }, claimedAt)
     const stored = await insertClaim(db, { ...claim, claimedAt })
     if (stored) refuseBeyondDay(before, claimedAt.getTime()) // a copy of a claim is told as one first
     return stored
@@ -138,8 +139,8 @@ async function judge(
   return answer(attempt, { ...outcome, agentStatus }, deps)
 }
 
-const claimsToday = (db: Queryable, fid: number, at: Date) =>
-  claimsSince(db, fid, new Date(lastUtcMidnight(at.getTime())))
+const claimsToday = (db: Queryable, by: { fid: number; host: string | undefined }, at: Date) =>
+  claimsSince(db, { ...by, since: new Date(lastUtcMidnight(at.getTime())) })
 
 /** Throws unless the proof was signed after the FID's last claim ended: an older one must not revive it. */
 function refuseBefore(end: Date | undefined, { signedAt, proof }: VerifiedProof, { windowSeconds, now }: ClaimDeps) {

@@ -82,6 +82,12 @@ export interface VerifiedProof {
   readonly manifestSha256: Buffer | null
 }
 
+/** The host that nothing links to the account, which acts on its own claims alone. Undefined: the proof is the account's. */
+export const unlinkedHost = (
+  { method }: { readonly method: string },
+  { hostLink, signer }: VerifiedProof,
+): string | undefined => (method === 'well-known' && hostLink === null ? signer : undefined)
+
 const { least, most } = claimLimits.nonceCharacters
 /** Form of a nonce, which the claimant chooses. */
 export const nonceForm = new RegExp(`^[A-Za-z0-9]{${least},${most}}$`)

@@ -1,6 +1,5 @@
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { claimLimits } from '../../config/limits.claims.ts'
 import { accountOf } from '../../devnet/chain/chain.ts'
 import { failure } from '../support/api/api.ts'
 import {
@@ -8,7 +7,6 @@ import {
   associationOf,
   type Claimant,
   type ClaimStage,
-  eip191Claim,
   freshNonce,
   post,
   startClaimStage,
@@ -265,74 +263,6 @@ test.for([true, 'yes', 1])(
     })
   },
 )
-
-test('CLAIM_WELL_KNOWN_HOST_LINK=off takes any host, and the claim says that no link was asked for', async () => {
-  const api = await stage.another({ hostLinkRequired: false })
-  const { fid, address } = claimant
-  const { name: host } = stage.host
-  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
-  const response = await post(api, { method: 'well-known', fid, host, nonce: freshNonce() })
-  expect(response.status).toBe(200)
-  expect(await linkOf(fid)).toMatchObject([{ host_link: null }])
-})
-
-test('CLAIM_WELL_KNOWN_HOST_LINK=off lets a host without a link withdraw what it claimed, and nothing else', async () => {
-  const api = await stage.another({ hostLinkRequired: false })
-  const { fid, address } = claimant
-  const { name: host } = stage.host
-  const withdraw = () => {
-    stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, withdrawn: true } })
-    return post(api, { method: 'well-known', fid, host, nonce: freshNonce() }, { query: '/withdraw' })
-  }
-  expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(200)
-  expect(await failure(await withdraw())).toMatchObject({ error: 'ERR_FID_MISMATCH', expected_fid: fid })
-  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
-  const nonce = freshNonce()
-  expect((await post(api, { method: 'well-known', fid, host, nonce })).status).toBe(200)
-  const withdrawn = await withdraw()
-  expect([withdrawn.status, await withdrawn.json()]).toEqual([
-    200,
-    { ok: true, fid, withdrawn: [{ method: 'well-known', nonce }], claimed: true },
-  ])
-})
-
-test('CLAIM_WELL_KNOWN_HOST_LINK=off: a host without a link that withdraws keeps only itself from claiming and withdrawing', async () => {
-  const api = await stage.another({ hostLinkRequired: false })
-  const { fid, address } = claimant
-  const { name: host } = stage.host
-  const byHost = (action: 'claim' | 'withdraw', said: object) => {
-    stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, ...said } })
-    return post(
-      api,
-      { method: 'well-known', fid, host, nonce: freshNonce() },
-      { query: action === 'claim' ? '' : '/withdraw' },
-    )
-  }
-  const early = await eip191Claim(stage, claimant)
-  stage.clock.now += 60_000
-  expect((await byHost('claim', { addresses: [address] })).status).toBe(200)
-  expect((await byHost('withdraw', { withdrawn: true })).status).toBe(200)
-  // As often as the account itself may in a day.
-  await stage.database.pool.query(
-    `insert into claim_action
-     select (json_populate_record(a, json_build_object('nonce', a.nonce || n, 'manifest_sha256', null))).*
-       from claim_action a cross join generate_series(2, $2::int) n where a.fid = $1`,
-    [fid, claimLimits.acceptedPerDay],
-  )
-  expect(await failure(await byHost('claim', { addresses: [address], withdrawn: false }))).toMatchObject({
-    error: 'ERR_PAYLOAD_INVALID',
-    fields: [{ path: 'manifest.timestamp' }],
-  })
-  expect((await post(api, early)).status).toBe(200)
-  stage.clock.now += 60_000
-  const timestamp = new Date(stage.clock.now).toISOString()
-  expect((await byHost('claim', { addresses: [address], timestamp })).status).toBe(200)
-  expect(await failure(await byHost('withdraw', { withdrawn: true, timestamp }))).toMatchObject({
-    error: 'ERR_RATE_LIMITED',
-  })
-  const withdrawal = await eip191Claim(stage, claimant, { action: 'withdraw' })
-  expect((await post(api, withdrawal, { query: '/withdraw' })).status).toBe(200)
-})
 
 test('a replay is answered without asking the host again', async () => {
   const nonce = freshNonce()

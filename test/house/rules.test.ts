@@ -117,6 +117,7 @@ function limitRows(): string[] {
       `${attempts['client and host']} in ${minutes} minutes a client and host, ${attempts.host} a host`,
     ],
     ['accepted claims of a FID', `${acceptedPerDay} a day`],
+    ['of each host without a link, where none is needed', `${acceptedPerDay} a day`],
     ['webhooks', `${webhookLimits.ofFid} a FID, each for all agents or up to ${webhookLimits.fids}`],
     [
       'attempts to send to a webhook',

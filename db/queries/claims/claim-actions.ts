@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { isUnlinked } from './claims.ts'
 
 export type ActionName = 'withdraw' | 'unlist' | 'relist'
 
@@ -138,7 +139,7 @@ export async function hasStandingClaim(db: Queryable, fid: number, host: string)
 
 /**
  * Time at which a FID's claims were last ended: only proofs signed later can claim it again. Undefined: never. `signer`: address, app
- * key or host that claims now. A host that nothing links to the account withdraws its own claims alone, which is nothing to others.
+ * key or host that claims now. What becomes of the claims of a host that nothing links to the account is nothing to others.
  */
 export async function lastEnd(db: Queryable, fid: number, signer: string): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>({
@@ -147,7 +148,8 @@ export async function lastEnd(db: Queryable, fid: number, signer: string): Promi
 select greatest((select max(least(coalesce(signed_at, accepted_at), accepted_at))
                    from claim_action
                   where fid = $1 and action = 'withdraw' and (unlinked is null or signer = $2)),
-                (select max(ended_at) from claim where fid = $1 and end_reason not like 'withdrawn%')) as at`,
+                (select max(ended_at) from claim
+                  where fid = $1 and end_reason not like 'withdrawn%' and (not (${isUnlinked}) or signer = $2))) as at`,
     values: [fid, signer],
   })
   return rows[0]?.at ?? undefined

@@ -139,12 +139,23 @@ export async function findManifestClaim(
   return rows[0]
 }
 
-/** Accepted claims of a fid from a time on. */
-export async function claimsSince(db: Queryable, fid: number, since: Date): Promise<number> {
+/** SQL: whether a row of claim is of a host that nothing links to the account. */
+export const isUnlinked = `method = 'well-known' and host_link is null`
+
+/**
+ * Accepted claims of a fid from a time on: those of the account itself, or, of `host`, one that nothing links to the account,
+ * its own.
+ */
+export async function claimsSince(
+  db: Queryable,
+  { fid, host, since }: { readonly fid: number; readonly host: string | undefined; readonly since: Date },
+): Promise<number> {
   const { rows } = await db.query<{ claims: number }>({
     name: 'claims-since',
-    text: 'select count(*) as claims from claim where fid = $1 and claimed_at >= $2',
-    values: [fid, since],
+    text: `select count(*) as claims from claim
+            where fid = $1 and claimed_at >= $2
+              and case when ${isUnlinked} then signer = $3 else $3::text is null end`,
+    values: [fid, since, host ?? null],
   })
   return rows[0]?.claims ?? 0
 }

@@ -150,8 +150,10 @@ export async function deleteSums(db: Queryable, chain: string): Promise<void> {
           hours_of_all as (delete from settlement_hour_total where chain = $1),
           totals as (delete from settlement_total where chain = $1),
           senders as (delete from facilitator_total where chain = $1),
-          pairs as (delete from settlement_payer where chain = $1 returning *)${notePairs(`
-  select recipient, payer, chain, overload, last_at as before, true as back from pairs`)}`,
+          pairs as (
+            delete from settlement_payer where chain = $1
+            returning recipient, payer, chain, overload, last_at as before, true as back
+          )${notePairs('pairs')}`,
     [chain],
   )
 }

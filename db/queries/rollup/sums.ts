@@ -180,12 +180,17 @@ const keptFor = (address: string) => `
   select d.fid from verified_address v join figure_derivation d using (fid)
    where v.address = ${address} and v.ended_at is null offset 0`
 
-/** SQL: notes pairs of `moved` (recipient, payer, chain, overload, before, back) for the agents whose payers are kept. */
+/**
+ * SQL: notes pairs of the relation `moved` (recipient, payer, chain, overload, before, back), a common table expression, for
+ * the agents whose payers are kept. Agents are looked up once for a recipient, whoever paid it.
+ */
 export const notePairs = (moved: string) => `
   insert into payer_move (fid, recipient, payer, chain, overload, before, back)
-  select kept.fid, moved.recipient, moved.payer, moved.chain, moved.overload, moved.before, moved.back
-    from (${moved}) moved
-   cross join lateral (${keptFor('moved.recipient')}) kept`
+  select agent.fid, moved.recipient, moved.payer, moved.chain, moved.overload, moved.before, moved.back
+    from (select recipient, kept.fid
+            from (select distinct recipient from ${moved}) paid
+           cross join lateral (${keptFor('paid.recipient')}) kept) agent
+    join ${moved} moved using (recipient)`
 
 /** Agents are looked up once for a recipient, whoever paid it. */
 const noteAdded = `
@@ -261,10 +266,12 @@ removed as (
 )${
         isNoted
           ? `,
-noted as (${notePairs(`
-      select ${key.map((name) => `t.${name}`)}, t.chain, t.last_at as before, true as back
-        from kept join settlement_payer t on ${same('t', 'kept')} and t.chain = $1
-       where kept.n = 0 or kept.last_at <> t.last_at`)})`
+moved as materialized (
+  select ${key.map((name) => `t.${name}`)}, t.chain, t.last_at as before, true as back
+    from kept join settlement_payer t on ${same('t', 'kept')} and t.chain = $1
+   where kept.n = 0 or kept.last_at <> t.last_at
+),
+noted as (${notePairs('moved')})`
           : ''
       }
 update ${table} t

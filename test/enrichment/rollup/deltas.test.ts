@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction } from '../../../db/pool.ts'
-import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
+import { deleteNewestSettlements, deleteSums } from '../../../db/queries/chain/reset.ts'
 import { addMovedToRollup, lockRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
 import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -107,6 +107,36 @@ test('a reset reads about as much as it removes', async () => {
   })
   expect(read).toBeLessThan(20 * removed)
   await expectExactTables(database)
+})
+
+test('a reset of the whole chain looks its agents up once for a recipient, whoever paid it', async () => {
+  const { pool } = database
+  const recipients = await pool.query('select distinct recipient from settlement_payer')
+  const pairs = await pool.query(`select * from settlement_payer where recipient = '\\xbb'`)
+  expect(pairs.rows.length).toBeGreaterThan(4 * recipients.rows.length)
+  const db = await pool.connect()
+  try {
+    await db.query('begin')
+    await db.query(
+      `insert into verified_address (fid, address, verification_type, verification_chain, verified_at)
+       values (5, '\\xbb', 0, 0, now())`,
+    )
+    await db.query(`insert into figure_derivation (fid, addresses, overloads, counted) values (5, '{}', true, true)`)
+    const lookups = async () =>
+      (
+        await db.query<{ n: number }>(
+          `select (seq_scan + idx_scan)::int as n from pg_stat_xact_user_tables where relname = 'verified_address'`,
+        )
+      ).rows[0]?.n ?? 0
+    const before = await lookups()
+    await deleteSums(db, 'base')
+    expect((await lookups()) - before).toBeLessThan(2 * recipients.rows.length)
+    const noted = await db.query(`select * from payer_move where fid = 5 and back and recipient = '\\xbb'`)
+    expect(noted.rows).toHaveLength(pairs.rows.length)
+  } finally {
+    await db.query('rollback')
+    db.release()
+  }
 })
 
 test('a payment that goes is taken off its pair without the payments of its payee being counted again', async () => {

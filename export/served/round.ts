@@ -103,11 +103,12 @@ async function putSnapshots(options: RoundOptions, list: ServedList, columns: Co
   if (last?.partition.snapshot === today && !hasUnlisted) return
   const { files, log } = await writeSnapshotFiles(options, today, columns)
   list.manifest = { ...list.manifest, log } // first: the list may be written as soon as it names the profiles
-  await list.put(({ partition }) => partition.snapshot !== undefined, files)
-  if (!hasUnlisted) return
-  const replaced = list.manifest.replaced.filter(({ path }) => !path.includes('/snapshot='))
-  list.manifest = { ...list.manifest, replaced }
+  // In one step with the new ones: a round that is killed in between would not come back to those from before.
+  if (hasUnlisted) list.forget(isSnapshot)
+  await list.put(({ path }) => isSnapshot(path), files)
 }
+
+const isSnapshot = (path: string) => path.includes('/snapshot=')
 
 /** The list of the folder's files, written now and then while days are written concurrently. */
 class ServedList {
@@ -129,6 +130,16 @@ class ServedList {
       return writeServed(this.folder, this.manifest)
     })
     return this.#writing
+  }
+
+  /** Takes files off the list, replaced ones too, which are not kept. It is written with what is put next. */
+  forget(isGone: (path: string) => boolean): void {
+    const { files, replaced } = this.manifest
+    const left = {
+      files: files.filter(({ path }) => !isGone(path)),
+      replaced: replaced.filter(({ path }) => !isGone(path)),
+    }
+    this.manifest = { ...this.manifest, ...left }
   }
 
   /** Puts new files on the list in place of those for which `isOld` is true. */

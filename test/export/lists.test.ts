@@ -111,6 +111,33 @@ test('an account that takes itself out is in no snapshot from the next round on'
   expect(await snapshots()).toEqual(after)
 })
 
+test('a round that is killed as soon as its new snapshots are listed keeps none from before of who took itself out', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  const listed = (): ServedManifest => JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  await pool.query('delete from unlisted')
+  await seedAgent(pool, { fid: 5, chains: ['base'] })
+  await round(folder, '2026-03-09')
+  const before = listed().files.map(({ path }) => path)
+  await pool.query('delete from agent where fid = 5')
+  await pool.query('insert into unlisted (fid, since) values (5, clock_timestamp())')
+  const tell = (line: string) => {
+    if (!line.startsWith('specs/')) return
+    const late = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
+    onTestFinished(() => late.mockRestore())
+  }
+  const isListed = () => listed().files.some(({ path }) => path.includes('/snapshot=') && !before.includes(path))
+  const look = () => {
+    if (isListed()) throw new Error('killed')
+  }
+  await expect(round(folder, '2026-03-09', { tell, look })).rejects.toThrow('killed')
+  vi.restoreAllMocks()
+  await round(folder, '2026-03-09')
+  expect(listed().replaced.filter(({ path }) => path.includes('/snapshot='))).toEqual([])
+  const there = (await readdir(folder, { recursive: true })).filter((path) => /snapshot=.*part-/.test(path))
+  expect(there.sort()).toEqual(listed().files.flatMap(({ path }) => (path.includes('/snapshot=') ? path : [])))
+})
+
 test('of an account that took itself out just before a snapshot, it is asked once more when that is some minutes old', async () => {
   await database.pool.query(`delete from unlisted`)
   await database.pool.query(`insert into unlisted (fid, since) values (3, now() - interval '11 minutes')`)

@@ -10,6 +10,8 @@ import { hour, minute } from '../ops/time.ts'
 const refused: Backoff = { baseMs: shortestRestMs, capMs: hour }
 
 interface AgentHostsOptions {
+  /** Name of all of them as one host. Default: agents. */
+  readonly name?: string
   readonly door: Door
   readonly egressAllow: EgressAllow
   readonly now: () => Date
@@ -78,8 +80,8 @@ const queueRestMs = minute
 /** Failures that count towards the host's circuit breaker. */
 const outOfOrder: readonly DoorReason[] = ['dns_error', 'connect_error', 'tls_error', 'timeout', 'broken_answer']
 
-export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions): AgentHosts {
-  const all = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY, now })
+export function createAgentHosts({ name = 'agents', door, egressAllow, now }: AgentHostsOptions): AgentHosts {
+  const all = createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now })
   const hostOf = createKnownHosts(now)
 
   async function fetch(url: URL, { mayTimeOut = false, ...options }: AskOptions): Promise<Fetched> {
@@ -112,7 +114,9 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       if (!(error instanceof DoorError)) throw error
       if (error.checkStatus === null) throw later(error.message, queueRestMs, false)
       // Behind a redirect the time may have passed at the host before: that must not close the one there.
-      const isExcused = error.reason === 'timeout' && (mayTimeOut || answering !== target)
+      const isLate = error.reason === 'timeout' && (mayTimeOut || answering !== target)
+      // A host that sends the head is well: anybody can name a page of it that streams without an end, or breaks off.
+      const isExcused = isLate || error.isAfterHead
       if (outOfOrder.includes(error.reason) && !isExcused) hostOf(answering.host).failed()
       throw error
     }

@@ -71,7 +71,7 @@ const politeToHooks = { intervalMs: 0, atOnce: 32, maxWaiting: 100, maxWaitMs: 1
 export function createSources(options: SourcesOptions): Sources {
   const world = openWorld(options)
   const { config, pool, now } = options
-  const { hubs, belief, agentHosts, claimHost, nodeHost, controlHost } = world
+  const { hubs, belief, agentHosts, strangersHosts, claimHost, nodeHost, controlHost } = world
   const upstreams = createUpstreamSources(config, pool, now)
   const upstreamHosts = upstreams.sources.map(({ host }) => host)
   const perAgent = [...accountSources(world), ...upstreams.sources]
@@ -91,6 +91,7 @@ export function createSources(options: SourcesOptions): Sources {
       hubs.witnessHost,
       ...(hubs.lookupHost ? [hubs.lookupHost] : []),
       agentHosts.host,
+      strangersHosts.host,
       ...upstreamHosts,
     ],
     lookups: hubs.lookupHost !== undefined,
@@ -101,6 +102,7 @@ export function createSources(options: SourcesOptions): Sources {
     description: [...describe(world), upstreams.description].join('; '),
     async close() {
       agentHosts.host.stop()
+      strangersHosts.host.stop()
       world.hooks.close()
       for (const host of upstreamHosts) host.stop()
       await Promise.all([hubs, world.proofWorld, ...world.logWitnesses].map((one) => one.close()))
@@ -115,6 +117,10 @@ function openWorld(options: SourcesOptions) {
   const hubs = openHubs(options)
   const door = createDoor({ userAgent, egressAllow, politeness })
   const agentHosts = createAgentHosts({ door, egressAllow, now })
+  // Anybody can name any host: what comes of that closes it, and takes a turn, for nobody but others who do.
+  const strangersDoor = createDoor({ userAgent, egressAllow, politeness })
+  const strangersHosts = createAgentHosts({ name: 'strangers', door: strangersDoor, egressAllow, now })
+  const gateways = createGateways({ hosts: agentHosts, urls: ipfsGateways })
   const nodeLimits = { requestsPerSecond: proofNode.requestsPerSecond, pool, perDay: null, now }
   return {
     ...options,
@@ -123,10 +129,11 @@ function openWorld(options: SourcesOptions) {
     door,
     hooks: createDoor({ userAgent, egressAllow, politeness: politeness ?? politeToHooks }),
     agentHosts,
+    strangersHosts,
+    /** What an agent's own registrations name, and what anybody else does. */
     documents: {
-      hosts: agentHosts,
-      gateways: createGateways({ hosts: agentHosts, urls: ipfsGateways }),
-      arweaveUrl,
+      own: { hosts: agentHosts, gateways, arweaveUrl },
+      foreign: { hosts: strangersHosts, gateways, arweaveUrl },
     },
     proofWorld: createProofWorld(chains),
     nodeHost: createSharedHost({ name: 'proofs', ...nodeLimits }),
@@ -158,12 +165,19 @@ function networkSources({ config, pool, hubs, belief, now }: World): Source[] {
 
 /** Documents of registrations and feedback, and the contracts and endpoints that they name. */
 function documentSources({ config, chains, pool, agentHosts, documents, proofWorld, ...world }: World): Source[] {
-  const { nodeHost, controlHost, now } = world
+  const { strangersHosts, nodeHost, controlHost, now } = world
   const { nodeOf } = proofWorld
   const onChain = createOnChain({ nodeOf, slot: () => nodeHost.slot('spare'), now })
   return [
-    agentUris({ pool, host: agentHosts.host, resolve: createResolver(documents), now, chains }),
-    feedbackFiles({ pool, host: agentHosts.host, readContent: createContents(documents), now }),
+    agentUris({
+      pool,
+      host: agentHosts.host,
+      resolve: createResolver(documents.own),
+      resolveForeign: createResolver(documents.foreign),
+      now,
+      chains,
+    }),
+    feedbackFiles({ pool, host: strangersHosts.host, readContent: createContents(documents.foreign), now }),
     controlReadings({ pool, host: controlHost, chains, nodeOf, now }),
     specs({ pool, hosts: agentHosts, chains, onChain, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),

@@ -38,13 +38,21 @@ export type CheckStatus = NonNullable<(typeof checkStatusOf)[DoorReason]>
  */
 export class DoorError extends Error {
   override readonly name = 'DoorError'
+  /** Whether the host had sent the head of its answer: then it answers, and the failure is this page's. */
+  readonly isAfterHead: boolean
 
   constructor(
     readonly reason: DoorReason,
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly isAfterHead?: boolean } = {},
   ) {
     super(message, options)
+    this.isAfterHead = options.isAfterHead ?? false
+  }
+
+  /** The same failure, when the head of an answer had arrived. */
+  afterHead(): DoorError {
+    return new DoorError(this.reason, this.message, { cause: this.cause, isAfterHead: true })
   }
 
   get checkStatus(): CheckStatus | null {

@@ -49,17 +49,20 @@ export async function exchange(target: Target, question: Question, ask: Lookup, 
     bodyTimeout: 0,
     maxHeaderSize: maxHeadBytes,
   })
+  let hasHead = false
   try {
     const { method, headers, body } = question
     const path = target.url.pathname + target.url.search
     const response = await client.request({ method, path, headers, body, signal, reset: true })
+    hasHead = true
     return {
       status: response.statusCode,
       headers: toHeaders(response.headers),
       body: await readBody(response, question),
     }
   } catch (error) {
-    throw signal.aborted ? signal.reason : toDoorError(error, target)
+    const failure = signal.aborted ? signal.reason : toDoorError(error, target)
+    throw hasHead && failure instanceof DoorError ? failure.afterHead() : failure
   } finally {
     client.destroy(() => {})
   }

@@ -18,6 +18,8 @@ interface AgentUriOptions {
   readonly pool: pg.Pool
   readonly host: Host
   readonly resolve: Resolve
+  /** The same for registrations that no agent holds, or that strangers sent to it: anybody can name a host in those. */
+  readonly resolveForeign: Resolve
   readonly now: () => Date
   readonly chains: ChainIdentities
 }
@@ -28,7 +30,7 @@ const { cadenceMs } = sources.agentUri
  * Reads what the agentURIs of registrations lead to. A host's failure changes `uri_status` and keeps the content; what
  * stands in the URI itself, or is named by its hash, is never read again until the URI changes.
  */
-export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions): Source {
+export function agentUris({ pool, host, resolve, resolveForeign, now, chains }: AgentUriOptions): Source {
   const chainByRegistry = new Map(Object.entries(chains).map(([chain, identity]) => [registryOf(identity), chain]))
   /** The registrations in a file that belong to indexed registries; the holders of others are not known. */
   const indexedIn = ({ registrations }: RegistrationFile) =>
@@ -44,9 +46,10 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
       const registration = registrationOf(subject!)
       const known = await readRegistrationUri(pool, registration)
       if (!known) return { outcome: 'gone', write: (db) => forgetDocument(db, registration).then(() => undefined) }
-      const { uri, uriSha256, held, version } = known
+      const { uri, uriSha256, held, isOwn, version } = known
       // Only length and hash of a URI beyond the limit are kept.
-      const resolved = uri === null ? ({ status: 'invalid', settled: true } as const) : await resolve(uri, version)
+      const read = isOwn ? resolve : resolveForeign
+      const resolved = uri === null ? ({ status: 'invalid', settled: true } as const) : await read(uri, version)
       const nextMs = held ? cadenceMs.held : cadenceMs.others
 
       if (resolved.status === 'failed' || resolved.status === 'unchanged') {
@@ -68,7 +71,6 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
         }
       }
       const file = resolved.status === 'ok' ? resolved.file : nothing
-      const newVersion = resolved.status === 'ok' ? resolved.version : undefined
       return {
         outcome: resolved.status,
         async write(db) {
@@ -79,7 +81,7 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
             ...file,
             registrations: indexedIn(file),
             ownOrigin: resolved.status === 'ok' && resolved.isOwn,
-            version: newVersion,
+            version: resolved.status === 'ok' ? resolved.version : undefined,
           }
           await storeDocument(db, document, now())
           return resolved.settled ? undefined : nextMs

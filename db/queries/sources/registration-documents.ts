@@ -83,6 +83,8 @@ interface RegistrationUri {
   readonly uriSha256: Buffer
   /** Whether an agent of the index holds the registration. */
   readonly held: boolean
+  /** Whether one holds it that no stranger has sent it to, or that has set something since. */
+  readonly isOwn: boolean
   /** Version that the host named for the stored content, when this very URI led to it. */
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
@@ -99,6 +101,8 @@ select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 the
        uri_sha256(r) as "uriSha256",
        exists (select from agent_holding h
                 where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null) as held,
+       exists (select from agent_holding h
+                where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null and not h.unsolicited) as "isOwn",
        -- Content of which its own host did not send every byte is read whole each time: a host that others lead to answers
        -- "unchanged" to versions that they made up.
        case when d.uri_sha256 = uri_sha256(r) and d.own_origin

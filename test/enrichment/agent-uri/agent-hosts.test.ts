@@ -109,6 +109,18 @@ test('a host that is out of order ten times in a row has its circuit open for a 
   expect((await ask()).status).toBe(404)
 })
 
+test('an answer that begins and never ends, or breaks off, closes its host for nobody', async () => {
+  const { asked, hosts, ask } = await start()
+  for (const kind of ['drip', 'truncated'] as const) {
+    asked.faults.add({ kind }, { times: 10, path: '/stream' })
+    for (let n = 0; n < 10; n++) {
+      const stream = hosts.fetch(new URL('/stream', asked.url), { ...options, timeoutMs: 300 })
+      await expect(stream).rejects.toMatchObject({ reason: kind === 'drip' ? 'timeout' : 'broken_answer' })
+    }
+  }
+  expect((await ask()).status).toBe(404)
+})
+
 test('content that a gateway seeks in vain closes it for no other; a gateway that breaks off is closed', async () => {
   const [gateway] = (await startGateways(1)) as [Awaited<ReturnType<typeof startGateways>>[number]]
   const { hosts } = await start([gateway.name])

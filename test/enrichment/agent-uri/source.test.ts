@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { documentOf, mint, profileOf, setUri, startAgentsJob, startHosts, stateOf } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { addressOf, birth, hashOf, insert } from '../../support/seed.ts'
 
 const source = 'agent_uri'
 const hour = 3_600_000
@@ -225,4 +226,43 @@ test('the newest reading of a token’s document is a success of its agent, sett
     await job.read('agent_uri')
     expect(await enrichedAt()).toBe(at)
   }
+})
+
+test('addresses of a host that strangers name close it for none of its agents', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const mine = newId()
+  host.pages.set(path, { body: { name: 'Ada' } })
+  host.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY, path: '/elsewhere' })
+  const elsewhere = `${host.url}/elsewhere`
+  // An agent's by the address that it was sent to, and nobody's.
+  for (const fid of [...Array(5).fill(mine), ...Array(5).fill(undefined)] as (number | undefined)[]) {
+    const id = newId()
+    await mint(pool, { id, fid, uri: elsewhere })
+    if (fid === undefined) continue
+    await pool.query('delete from registration_transfer where agent_id = $1', [id])
+    const owner = addressOf(`wallet of ${fid}`)
+    for (const [log, from, to] of [
+      [1, null, addressOf('stranger')],
+      [2, addressOf('stranger'), owner],
+    ] as const)
+      await insert(pool, 'registration_transfer', {
+        id: `base-sent-${id}-${log}`,
+        chain: 'base',
+        agent_id: id,
+        from: from && Buffer.from(from.slice(2), 'hex'),
+        to: Buffer.from(to.slice(2), 'hex'),
+        block_number: 100,
+        log_index: 100 * id + log,
+        block_timestamp: birth,
+        tx_hash: Buffer.from(hashOf(`sent ${id} ${log}`).slice(2), 'hex'),
+      })
+  }
+  await job.join()
+  expect((await job.read(source)).filter((outcome) => outcome === 'unreachable')).toHaveLength(10)
+  await mint(pool, { id: mine, fid: mine, uri: `${host.url}${path}` })
+  await job.join()
+  expect(await job.read(source)).toEqual(['ok'])
+  expect(await documentOf(pool, mine)).toMatchObject({ uri_status: 'ok', name: 'Ada' })
 })

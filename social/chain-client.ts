@@ -60,7 +60,7 @@ export function createChainClient(name: string, rpc: string | null): ChainClient
   }
 }
 
-/** Return data of an eth_call; undefined when the contract reverted or ran out of gas. Throws when the node failed. */
+/** Return data of an eth_call; undefined when the contract failed it: it reverted, say, or ran out of gas. Throws when the node failed. */
 export async function callAt(
   chain: ChainClient,
   at: 'latest' | bigint,
@@ -76,10 +76,26 @@ export async function callAt(
   }
 }
 
+/**
+ * Codes of a call that its contract failed: 3 is Geth's for a revert, -32015 Nethermind's and OpenEthereum's for any
+ * failure of the virtual machine.
+ */
+const codesOfContracts = [3, -32015]
+/**
+ * Texts for the failures that a contract can cause: Reth's, and those of go-ethereum (core/vm/errors.go, contracts.go),
+ * which Erigon has too. Any other text counts as a failure of the node, which must not look like a bad signature.
+ */
+const textsOfContracts = [
+  /revert|EVM error|out of ?gas|opcode|stack (over|under)flow|jump/i,
+  /stack limit reached|(gas|nonce) uint(64)? overflow|return data out of bounds|write protection|max call depth/i,
+  /max (init)?code size|must not begin with 0xef|address collision|insufficient balance for transfer/i,
+  /invalid input length|malformed point|VM execution/i,
+]
+
 /** Whether the contract failed the call, not the node. JSON-RPC has a code for reverts only; the text shows others. */
 function refusedByContract(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const answer = error.walk((cause) => cause instanceof RpcRequestError) as RpcRequestError | null
   if (!answer) return false
-  return answer.code === 3 || /revert|EVM error|out of ?gas|opcode|stack (over|under)flow|jump/i.test(answer.details)
+  return codesOfContracts.includes(answer.code) || textsOfContracts.some((text) => text.test(answer.details))
 }

@@ -31,6 +31,7 @@ const { cadenceMs } = sources.proofs
 /** Source that checks on the chains the messages that an account's addresses rest on, and stores each verdict. */
 export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
   const { registries } = world
+  const proofWorld = { registries, wallets: blamingWallets(world.wallets) }
 
   return {
     ...sources.proofs,
@@ -49,7 +50,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         const facts = await keyFactsOf(pool, { fid, key: message.signer, hash })
         await host.slot()
         const provable = { message, fid, address: address as `0x${string}`, key: facts, now: now() }
-        const { verdict, claim, key, keyStanding, wallet } = await answered(() => proveMessage(provable, world))
+        const { verdict, claim, key, keyStanding, wallet } = await answered(() => proveMessage(provable, proofWorld))
         if (verdict === 'forged' || key === 'unknown') continue
         isUndone ||= facts.messageHeld && key === 'failed'
         proofs.push({ fid, hash, verdict, claim, key, wallet: wallet ?? null })
@@ -82,6 +83,23 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
           if (keys.some(({ isFinal }) => isFinal === false)) return cadenceMs.pending
           return isOpen || grounds.claimed ? cadenceMs.open : cadenceMs.settled
         },
+      }
+    },
+  }
+}
+
+/**
+ * Wallets whose silence is their account's own affair: the registries have answered by then, so the node is there, and the
+ * wallet may be on another chain or fail in a way that its contract chose.
+ */
+function blamingWallets(wallets: ProofWorld['wallets']): ProofWorld['wallets'] {
+  return {
+    ...wallets,
+    async ask(wallet, hash, signature) {
+      try {
+        return await wallets.ask(wallet, hash, signature)
+      } catch (cause) {
+        throw new NoAnswer('unavailable', (cause as Error).message, { cause, isAboutOne: true })
       }
     },
   }

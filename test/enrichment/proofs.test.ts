@@ -277,6 +277,23 @@ test('while the node is away nothing that is known is lost', async () => {
   expect(await verdicts(other.fid)).toEqual(['signed'])
 })
 
+test('contract wallets that cannot be asked keep nobody else from being proven', async () => {
+  await scene.stop()
+  scene = await startScene({ rpc: chain.rpc, rpcEthereum: 'http://127.0.0.1:9' })
+  for (let count = 0; count < 10; count++) {
+    const { fid, wallet } = await holder({ registered: false })
+    scene.hub.state.addVerification(fid, accountOf(`wallet of ${fid}`).address, {
+      contractChain: 1,
+      walletSignature: (await wallet.account.sign!({ hash: padHex('0x1') })) as Hex,
+    })
+    await mint(accountOf(`wallet of ${fid}`).address)
+  }
+  await scene.settle()
+  const { fid } = await holder()
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['proven'])
+})
+
 test('a handle is proven while whoever the name server signed it to has custody, and no other account’s', async () => {
   // Recorded from a public hub; the name server's signature says nothing of a FID.
   const owner = '0x8773442740c17c9d0f0b87022c722f9a136206ed'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { createChainClient } from '../../social/chain-client.ts'
+import { callAt, createChainClient } from '../../social/chain-client.ts'
 
 const head = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n'
 const answerOf = (padding: string) => Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0x2105', padding }))
@@ -40,4 +40,49 @@ test('a node that falls silent within its answer, or never ends it, is a failed 
     socket.write(`${head}\r\n`, more)
   }
   await expect(ask(endless)).rejects.toThrow(/more than \d+ bytes|took too long/)
+})
+
+/** Calls a contract at a node that answers with this error. */
+async function callFailing(error: { readonly code: number; readonly message: string }) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error })
+  const node = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(`${head}\r\n${body}`))
+  })
+  await once(node.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void node.close())
+  const client = createChainClient('base', `http://127.0.0.1:${(node.address() as AddressInfo).port}`)
+  return callAt(client, 'latest', { to: '0x0000000000000000000000000000000000000abc', data: '0x' })
+}
+
+// Texts of go-ethereum, core/vm/errors.go, and Nethermind's code for what a contract does wrong.
+test.each([
+  [3, 'execution reverted'],
+  [-32000, 'out of gas'],
+  [-32000, 'gas uint64 overflow'],
+  [-32000, 'return data out of bounds'],
+  [-32000, 'stack limit reached 1024 (1023)'],
+  [-32000, 'stack underflow (0 <=> 1)'],
+  [-32000, 'invalid jump destination'],
+  [-32000, 'invalid opcode: INVALID'],
+  [-32000, 'write protection'],
+  [-32000, 'max call depth exceeded'],
+  [-32000, 'max code size exceeded'],
+  [-32000, 'max initcode size exceeded: code size 65536, limit 49152'],
+  [-32000, 'invalid code: must not begin with 0xef'],
+  [-32000, 'invalid input length'],
+  [-32015, 'VM execution error.'],
+])('error %i "%s" is an answer of the contract', async (code, message) => {
+  expect(await callFailing({ code, message })).toBeUndefined()
+})
+
+test.each([
+  [-32000, 'header not found'],
+  [-32000, 'missing trie node 1a2b (path ) state 0x1a2b is not available'],
+  [-32000, 'execution aborted (timeout = 5s)'],
+  [-32005, 'limit exceeded'],
+  [-32603, 'internal error'],
+  [-32000, 'something nobody has heard of'],
+])('error %i "%s" is a failure of the node', async (code, message) => {
+  await expect(callFailing({ code, message })).rejects.toThrow(message)
 })

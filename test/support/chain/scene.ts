@@ -26,12 +26,14 @@ const pollSeconds = 10
 
 /**
  * Starts at 2026-03-01T00:00:00Z. `lookups` gives the job Neynar's routes, `follows` has it read the agents' follows;
- * `rpc` is a node of Optimism to check proofs with, `otherHub` the URL of a second hub, `hubGrpc` of a gRPC API.
+ * `rpc` and
+ * `rpcEthereum` are nodes to check proofs with, `otherHub` the URL of a second hub, `hubGrpc` of a gRPC API.
  */
 export async function startScene({
   lookups = false,
   follows = false,
   rpc = '',
+  rpcEthereum = '',
   otherHub = '',
   hubGrpc = '',
 } = {}): Promise<Scene> {
@@ -43,6 +45,7 @@ export async function startScene({
     HUB_GRPC: hubGrpc,
     HUB_POLL_SECONDS: String(pollSeconds),
     RPC_OPTIMISM: rpc,
+    RPC_ETHEREUM: rpcEthereum,
   }
   const neynar = { NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key' }
   const perAgent = [

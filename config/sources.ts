@@ -110,6 +110,7 @@ export const sources = {
     retry: { baseMs: minute, capMs: 7 * day },
     batch: 20,
     perRead: 1,
+    atOnce: 200, // a slow host takes ten seconds, and those behind it wait for it
     leaseMs: 3 * minute,
   },
   /** Fetches the file that a feedback names, until it was read once: feedback never changes. */
@@ -121,6 +122,7 @@ export const sources = {
     retry: { baseMs: minute, capMs: 7 * day },
     batch: 20,
     perRead: 1,
+    atOnce: 200, // a slow host takes ten seconds, and those behind it wait for it
     leaseMs: 3 * minute,
   },
   /** Asks chains who commands what may act for registrations. `behind`: no final block has the last event yet. */
@@ -202,6 +204,7 @@ export const sources = {
     retry: { baseMs: hour, capMs: 7 * day },
     batch: 10,
     perRead: 1,
+    atOnce: 100, // a look at a slow host takes minutes
     leaseMs: 5 * minute,
   },
   /** Asks the chains for the state of the keys that signed for an agent's addresses, and its contract wallets. */

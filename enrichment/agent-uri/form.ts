@@ -50,11 +50,23 @@ function ipfsForm(text: string): Form {
   const [first = '', ...rest] = text.replace(/^ipfs\//, '').split('/')
   const [name = ''] = first.split(/[?#]/, 1)
   const cid = parseCid(name)
-  return cid ? { kind: 'ipfs', cid, path: pathOf(`/${rest.join('/')}`) } : nothing('invalid')
+  const path = pathOf(`/${rest.join('/')}`)
+  return cid && isBelow(`/ipfs/${cid}`, path) ? { kind: 'ipfs', cid, path } : nothing('invalid')
 }
 
 function arweaveForm(path: string): Form {
-  return /^[A-Za-z0-9_-]{43}(\/|$)/.test(path) ? { kind: 'arweave', path: `/${path}` } : nothing('invalid')
+  const [id] = /^[A-Za-z0-9_-]{43}(?=\/|$)/.exec(path) ?? []
+  return id && isBelow(`/${id}`, path.slice(id.length)) ? { kind: 'arweave', path: `/${path}` } : nothing('invalid')
+}
+
+/**
+ * Whether a path stays below the content that it begins at, at a gateway's address: one of `..` would lead to whatever
+ * else is at that host. Encoded slashes count, because some servers decode them first.
+ */
+function isBelow(content: string, path: string): boolean {
+  const { pathname } = new URL(`http://gateway${content}${path}`)
+  const plain = pathname.replaceAll(/%2f|%5c/gi, '/').replaceAll(/%2e/gi, '.')
+  return `${pathname}/`.startsWith(`${content}/`) && !plain.split('/').some((step) => step === '.' || step === '..')
 }
 
 function pathOf(path: string): string {

@@ -69,6 +69,9 @@ export const publicHubs: readonly [PublicHub, ...PublicHub[]] = [
   },
 ]
 
+/** Ports besides 443 at which agents' own hosts are asked. */
+export const agentPorts: readonly number[] = [8443]
+
 /** GitHub without a token, which allows 60 requests an hour: one a minute. */
 export const githubWithoutToken: PublicHost = { ...publicHosts.github, requestsPerSecond: 1 / 61, perDay: 1_400 }
 

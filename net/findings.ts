@@ -50,7 +50,7 @@ export const findingTable = {
     severity: 'blocks',
     meaning:
       'The address is not one of a public host: no https, a port of its own, a bare IP address or a private one.',
-    fix: 'Serve it by https on port 443, under a name that leads to public addresses.',
+    fix: 'Serve it by https on port 443 or 8443, under a name that leads to public addresses.',
     found: answer,
   },
   redirect_refused: {

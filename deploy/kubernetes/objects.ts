@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { busiestChain, type ChainName, chainOf } from '../../config/chains.ts'
-import { publicHubs } from '../../config/hosts.ts'
+import { agentPorts, publicHubs } from '../../config/hosts.ts'
 import {
   api,
   backfill,
@@ -304,7 +304,7 @@ function policies(): object[] {
     { ipBlock: { cidr: '2000::/3', except: forbiddenBlocks('special6') } },
   ]
   const hubPorts = publicHubs.map(({ url }) => Number(new URL(url).port || 443))
-  const worldPorts = [...new Set([443, ...hubPorts])].map(tcp)
+  const worldPorts = [...new Set([443, ...agentPorts, ...hubPorts])].map(tcp)
   return [
     policy('nothing', ours, { ingress: [], egress: [] }),
     policy('names', ours, { egress: [{ to: [dns, cacheOfNode], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }] }),

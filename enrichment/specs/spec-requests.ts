@@ -1,8 +1,9 @@
+import { agentPorts } from '../../config/hosts.ts'
 import { second } from '../../ops/time.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 
 /** Bounds of every request to an agent's own host. `timeoutMs` is in milliseconds; `ports` are those besides 443. */
-export const specRequests = { timeoutMs: 10 * second, ports: [8443] }
+export const specRequests = { timeoutMs: 10 * second, ports: agentPorts }
 
 /** The limit of requests to a host was reached. */
 export class RequestsSpent extends Error {

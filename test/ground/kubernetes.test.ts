@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml'
 import { chainNames } from '../../config/chains.ts'
 import type { Reader } from '../../config/settings.row.ts'
 import { settings } from '../../config/settings.ts'
+import { specRequests } from '../../enrichment/specs/spec-requests.ts'
 import { root } from '../support/source-files.ts'
 
 interface Container {
@@ -19,6 +20,7 @@ interface KubernetesObject {
   readonly spec?: {
     readonly template?: { readonly spec: { readonly containers: readonly Container[] } }
     readonly ingress?: readonly { readonly from?: readonly unknown[] }[]
+    readonly egress?: readonly { readonly ports?: readonly { readonly port: number }[] }[]
   }
 }
 
@@ -34,6 +36,15 @@ test('whom a policy lets in, it names', () => {
   expect(policies.length).toBeGreaterThan(5)
   const open = policies.filter(({ spec }) => spec?.ingress?.some(({ from = [] }) => from.length === 0))
   expect(open.map(({ metadata }) => metadata?.name)).toEqual([])
+})
+
+test('whoever asks strangers may reach every port that strangers are asked at', () => {
+  const world = objects.filter(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata?.name === 'world')
+  expect(world.length).toBeGreaterThan(0)
+  for (const { spec } of world) {
+    const open = spec?.egress?.flatMap(({ ports = [] }) => ports.map(({ port }) => port))
+    expect(open).toEqual(expect.arrayContaining([443, ...specRequests.ports]))
+  }
 })
 
 /** Containers of our processes, each with who it is among the readers of settings. */

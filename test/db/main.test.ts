@@ -1,12 +1,25 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readSchema } from '../../db/schema-files.ts'
+import { freePort } from '../../ops/ports.ts'
 import { addedByFile } from '../support/chain/eighth.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
-import { runMain } from '../support/mains.ts'
+import { endOf, runMain, startMain } from '../support/mains.ts'
+import { until } from '../support/until.ts'
+
+/** Postgres's answer 57P03, an ErrorResponse. */
+const startingUp = (() => {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0')
+  const head = Buffer.alloc(5)
+  head.write('E')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+})()
 
 let database: OwnDatabase
 let folder: string
@@ -66,6 +79,34 @@ test('a server that is not there is named in one line', async () => {
   const { code, stderr } = await migrate('postgres://me@127.0.0.1:1/database')
   expect(stderr).toBe('connect ECONNREFUSED 127.0.0.1:1\n')
   expect(code).toBe(1)
+})
+
+test('with --wait a server that does not answer yet is waited for, and told of once', async () => {
+  const target = new URL(database.url)
+  const port = await freePort('127.0.0.1')
+  const there = new URL(database.url)
+  there.host = `127.0.0.1:${port}`
+  const child = startMain('db/main.ts', ['--wait'], { cwd: folder, env: { DATABASE_URL: there.href } })
+  const ended = endOf(child)
+  const said: string[] = []
+  child.stderr?.on('data', (text) => said.push(String(text)))
+  await until('it waits', () => said.join('').includes('ECONNREFUSED'))
+  let refused = 0
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    // What a server says while it replays its log after a crash.
+    if (refused++ < 1) return void socket.once('data', () => socket.end(startingUp))
+    const through = connect(Number(target.port || 5432), target.hostname)
+    through.on('error', () => socket.destroy())
+    socket.pipe(through).pipe(socket)
+  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  const { code, stdout, stderr } = await ended
+  server.close()
+  expect(stderr).toBe(`waiting for the database: connect ECONNREFUSED 127.0.0.1:${port}\n`)
+  expect(stdout).toContain('nothing to do')
+  expect(code).toBe(0)
+  expect(refused).toBeGreaterThan(1)
 })
 
 test('without DATABASE_URL the embedded database is created, migrated and left running for nobody', async () => {

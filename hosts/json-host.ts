@@ -20,6 +20,10 @@ export interface Question {
   readonly body?: unknown
   /** Sent as it is by POST, in place of JSON. */
   readonly text?: string
+  /** Most bytes of the answer. Default: 2 MiB. */
+  readonly mostBytes?: number
+  /** Whether it is about one account or one event, which is then to blame for an answer that is too long. */
+  readonly isAboutOne?: boolean
 }
 
 export interface Received {
@@ -30,7 +34,7 @@ export interface Received {
 
 /** A host with a fixed address that speaks JSON. */
 interface JsonHost {
-  /** Resolves with an answer of any status. Throws NoAnswer when there is none or it exceeds `mostBodyBytes`. */
+  /** Resolves with an answer of any status. Throws NoAnswer when there is none or it exceeds `mostBytes`. */
   send(question: Question): Promise<Received>
   /** Waits for requests under way, then closes the connections. */
   close(): Promise<void>
@@ -46,7 +50,8 @@ export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutM
   const base = url.replace(/\/+$/, '')
   const dispatcher = new Agent({ connections: mostConnections, pipelining: 1 })
   return {
-    async send({ path, headers: more, body, text = body === undefined ? undefined : JSON.stringify(body) }) {
+    async send({ path, headers: more, body, mostBytes = mostBodyBytes, isAboutOne, ...question }) {
+      const text = question.text ?? (body === undefined ? undefined : JSON.stringify(body))
       const signal = AbortSignal.timeout(timeoutMs)
       try {
         const answer = await request(`${base}${path}`, {
@@ -63,7 +68,11 @@ export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutM
             ...more,
           },
         })
-        return { status: answer.statusCode, headers: answer.headers, text: await readText(answer, mostBodyBytes) }
+        return {
+          status: answer.statusCode,
+          headers: answer.headers,
+          text: await readText(answer, mostBytes, isAboutOne),
+        }
       } catch (cause) {
         if (cause instanceof NoAnswer) throw cause
         const reason = signal.aborted ? `no whole answer within ${timeoutMs} ms` : (cause as Error).message
@@ -107,12 +116,12 @@ export function firstOf(header: string | string[] | undefined): string | undefin
 }
 
 /** Text of an answer's body. Throws NoAnswer `bad_answer` when it has more than `mostBytes`. */
-async function readText({ body }: Dispatcher.ResponseData, mostBytes: number): Promise<string> {
+async function readText({ body }: Dispatcher.ResponseData, mostBytes: number, isAboutOne = false): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
     bytes += piece.length
-    if (bytes > mostBytes) throw new NoAnswer('bad_answer', `an answer of more than ${mostBytes} bytes`)
+    if (bytes > mostBytes) throw new NoAnswer('bad_answer', `an answer of more than ${mostBytes} bytes`, { isAboutOne })
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')

@@ -1,5 +1,13 @@
 import type { z } from 'zod'
-import { contentOf, createJsonHost, failureOf, firstOf, type JsonHostOptions, placeOf } from '../hosts/json-host.ts'
+import {
+  contentOf,
+  createJsonHost,
+  failureOf,
+  firstOf,
+  type JsonHostOptions,
+  placeOf,
+  type Question,
+} from '../hosts/json-host.ts'
 import { retryAfterMs, unnamedSocialRestMs } from '../hosts/retry-after.ts'
 
 export interface SocialHttpOptions extends Omit<JsonHostOptions, 'name'> {
@@ -10,13 +18,20 @@ export interface SocialHttpOptions extends Omit<JsonHostOptions, 'name'> {
 export interface SocialHttp {
   /**
    * Sends a GET and parses the 200 answer. Undefined when `isNothing` reads status and body of another answer as "there
-   * is none". Throws NoAnswer otherwise.
+   * is none". `bounds` are those of a long answer. Throws NoAnswer otherwise.
    */
-  get<T>(path: string, query: Query, schema: z.ZodType<T>, isNothing?: IsNothing): Promise<T | undefined>
+  get<T>(
+    path: string,
+    query: Query,
+    schema: z.ZodType<T>,
+    isNothing?: IsNothing,
+    bounds?: Bounds,
+  ): Promise<T | undefined>
   close(): Promise<void>
 }
 
 export type Query = Record<string, string | number | boolean | undefined>
+export type Bounds = Pick<Question, 'mostBytes' | 'isAboutOne'>
 export type IsNothing = (status: number, body: string) => boolean
 
 /** Requests to one host of the social network. */
@@ -24,9 +39,9 @@ export function createSocialHttp({ slot, ...options }: SocialHttpOptions): Socia
   const name = new URL(options.url).host
   const host = createJsonHost({ ...options, name })
   return {
-    async get(path, query, schema, isNothing) {
+    async get(path, query, schema, isNothing, bounds) {
       await slot?.()
-      const received = await host.send({ path: `${path}${search(query)}` })
+      const received = await host.send({ path: `${path}${search(query)}`, ...bounds })
       const place = placeOf(name, path)
       const { status, text } = received
       if (status === 200) return contentOf(place, received, schema)

@@ -4,7 +4,14 @@ import { HostClosed } from '../hosts/host.ts'
 import { badAboutOne, NoAnswer } from '../hosts/no-answer.ts'
 import { isNameProof } from '../trust/name-proof.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
-import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
+import {
+  type Bounds,
+  createSocialHttp,
+  type IsNothing,
+  type Query,
+  type SocialHttp,
+  type SocialHttpOptions,
+} from './http.ts'
 import {
   contractChainId,
   fidPage,
@@ -32,8 +39,12 @@ import {
 
 const messagesPerPage = 1_000
 const mostMessagePages = 20
-/** Events on one page. An event can carry whole messages; this many of the largest still fit into one answer. */
+/** Events on one page. An event can carry whole messages, of some 10,000 bytes each. */
 export const eventsPerPage = 250
+/** Most bytes of a page of events: one alone can take back all links of an account, thousands of some 450 bytes. */
+const mostEventBytes = 16 * 1024 * 1024
+/** Bounds of an answer about one account. */
+const ofOne = { isAboutOne: true }
 const fidsPerPage = 100
 /** Most follows of an account that are read and kept, the newest. */
 export const mostFollows = 2_000
@@ -64,7 +75,8 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
 
     async events(shard, from, now, pageSize = eventsPerPage) {
       const query = { shard_index: shard, from_event_id: from, pageSize }
-      const { events } = await get(http, '/v1/events', query, eventPage)
+      const bounds = { mostBytes: mostEventBytes, isAboutOne: pageSize === 1 }
+      const { events } = await get(http, '/v1/events', query, eventPage, bounds)
       const page = understood('/v1/events', () => toChanges(events, from, pageSize, now))
       if (page.more || page.next === from) return page
       // Hubs answer with fewer events than were asked for although there are more.
@@ -145,7 +157,7 @@ async function followsOf(http: SocialHttp, fid: number) {
   let pageToken: string | undefined
   for (let page = 0; page < mostMessagePages; page++) {
     const query: Query = { fid, link_type: 'follow', pageSize: messagesPerPage, reverse: true, pageToken }
-    const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound)
+    const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound, ofOne)
     messages.push(...aboutFid(answer?.messages ?? [], fid, '/v1/linksByFid'))
     pageToken = answer && tokenAfter(answer, seen)
     if (!pageToken || messages.length >= mostFollows) return toFollows(messages)
@@ -212,7 +224,7 @@ async function messagesOf(http: SocialHttp, path: string, fid: number): Promise<
   let pageToken: string | undefined
   for (let page = 0; page < mostMessagePages; page++) {
     const query: Query = { fid, pageSize: messagesPerPage, pageToken }
-    const answer = await http.get(path, query, messagePage, saysNotFound)
+    const answer = await http.get(path, query, messagePage, saysNotFound, ofOne)
     found.push(...aboutFid(answer?.messages ?? [], fid, path))
     pageToken = answer && tokenAfter(answer, seen)
     if (!pageToken) return found
@@ -232,14 +244,14 @@ function tooManyPages(path: string, fid: number): NoAnswer {
 }
 
 async function newestOf(http: SocialHttp, path: string, fid: number): Promise<readonly Message[]> {
-  const answer = await http.get(path, { fid, pageSize: 1, reverse: true }, messagePage, saysNotFound)
+  const answer = await http.get(path, { fid, pageSize: 1, reverse: true }, messagePage, saysNotFound, ofOne)
   return aboutFid(answer?.messages ?? [], fid, path)
 }
 
 /** The proof of a user name: a profile can keep a name whose proof has moved to another FID. Undefined: there is none. */
 async function nameProofOf(http: SocialHttp, name: string): Promise<z.infer<typeof nameProof> | undefined> {
   if (!isRealHandle(name)) return undefined
-  return http.get('/v1/userNameProofByName', { name }, nameProof, saysNotFound)
+  return http.get('/v1/userNameProofByName', { name }, nameProof, saysNotFound, ofOne)
 }
 
 /** Address that the name server signed to have the name; null: it signed nothing. */
@@ -257,8 +269,8 @@ function hexOf(text: string): Hex {
   return text.startsWith('0x') ? (text.toLowerCase() as Hex) : toHex(Buffer.from(text, 'base64'))
 }
 
-async function get<T>(http: SocialHttp, path: string, query: Query, schema: z.ZodType<T>): Promise<T> {
-  return (await http.get(path, query, schema)) as T
+async function get<T>(http: SocialHttp, path: string, query: Query, schema: z.ZodType<T>, bounds?: Bounds): Promise<T> {
+  return (await http.get(path, query, schema, undefined, bounds)) as T
 }
 
 function aboutFid(messages: readonly Message[], fid: number, path: string): readonly Message[] {

@@ -259,6 +259,23 @@ test.each([
   expect(await hub.events(1, 4 * 2 ** 14 + 1, new Date())).toMatchObject({ more: false }) // only what came before
 })
 
+test('an event as long as the network lets one be is read: thousands of links that an account takes back at once', async () => {
+  const link = { data: { fid: 7 }, hash: `0x${'ab'.repeat(20)}`, signature: 'x'.repeat(400) }
+  const deletedMessages = Array.from({ length: 7_000 }, () => link)
+  const event = { type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', id: 4 * 2 ** 14, blockNumber: 4, deletedMessages }
+  expect(JSON.stringify(event).length).toBeGreaterThan(3_000_000)
+  const hub = await hubThat((path) => ({ body: path === '/v1/info' ? { numShards: 1 } : { events: [event] } }))
+  expect(await hub.events(1, 0, new Date())).toMatchObject({ next: 4 * 2 ** 14 + 1 })
+})
+
+test('an answer about one account, or one event, that is too long is not its hub’s failure', async () => {
+  const hub = await hubThat(() => ({ body: `{"messages":[],"events":[],"padding":"${'x'.repeat(17 * 2 ** 20)}"}` }))
+  const aboutOne = { failure: 'bad_answer', isAboutOne: true }
+  await expect(hub.statements(7)).rejects.toMatchObject(aboutOne)
+  await expect(hub.events(1, 0, new Date(), 1)).rejects.toMatchObject(aboutOne)
+  await expect(hub.events(1, 0, new Date())).rejects.toMatchObject({ failure: 'bad_answer', isAboutOne: false })
+})
+
 test('pages of follows that never end are a bad answer', async () => {
   let asked = 0
   const link = verification({ linkBody: { type: 'follow', targetFid: 8 } }, { type: 'MESSAGE_TYPE_LINK_ADD' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardDrawing } from '../../api/pages/card/drawing.ts'
 import type { Profile } from '../../api/pages/parts/exact-json.ts'
-import { cents } from '../../api/pages/parts/figures.ts'
+import { cents, dollars } from '../../api/pages/parts/figures.ts'
 import { dayName } from '../../api/pages/parts/times.ts'
 import { earnedBy } from '../../db/queries/income/earned.ts'
 import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
@@ -392,4 +392,8 @@ test.each([
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(await response.text()).toContain('<h1>There is no such page</h1>')
+})
+
+test('less than nothing is told so to the cent and exactly', () => {
+  expect([cents('-0.500000'), dollars('-0.500000'), dollars('-12.5')]).toEqual(['−$0.50', '−$0.50', '−$12.50'])
 })

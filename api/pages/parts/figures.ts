@@ -14,6 +14,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 
 /** Exact dollars, as many decimals as there are and at least two: "1.500000" as $1.50. */
 export function dollars(amount: string): string {
+  if (amount.startsWith('-')) return `−${dollars(amount.slice(1))}`
   const [whole = '0', decimals = ''] = amount.split('.')
   return `$${grouped.format(BigInt(whole))}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Backoff, doubledMs } from '../ops/backoff.ts'
@@ -134,9 +134,21 @@ function quote(line: string): string {
   return line === '' ? '' : `; its last words: ${line}`
 }
 
+/** Last bytes of a log, which may have grown beyond what can be read at once. */
+function tailOf(path: string): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const tail = Buffer.alloc(logTailBytes)
+    const read = readSync(file, tail, 0, logTailBytes, Math.max(0, fstatSync(file).size - logTailBytes))
+    return tail.subarray(0, read)
+  } finally {
+    closeSync(file)
+  }
+}
+
 /** Last line of a log, cut to fit a terminal; of a JSON line only the message. */
 function lastLine(path: string): string {
-  const text = readFileSync(path).subarray(-logTailBytes).toString('utf8').trim()
+  const text = tailOf(path).toString('utf8').trim()
   const line = text.slice(text.lastIndexOf('\n') + 1)
   try {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } }

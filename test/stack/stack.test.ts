@@ -60,6 +60,25 @@ else process.exit(3)\n`,
     expect(readFileSync(join(folder, 'logs', 'flaky.log'), 'utf8').match(/tide/g)?.length).toBeGreaterThanOrEqual(2)
   })
 
+  test('tells the last words of a log of any length', async () => {
+    const path = join(folder, 'logs', 'talker.log')
+    stack.start([
+      program(
+        'talker',
+        `import { truncateSync } from 'node:fs'
+appendFileSync(note, 'try\\n')
+if (readFileSync(note, 'utf8').split('\\n').length > 2) setInterval(() => {}, 1000)
+else {
+  truncateSync(${JSON.stringify(path)}, 3 * 2 ** 30)
+  console.log('\\nthe tide was low')
+  process.exit(3)
+}\n`,
+      ),
+    ])
+    await expect.poll(noted).toEqual(['try', 'try'])
+    expect(said).toEqual(['talker ended (exit 3) and is being restarted; its last words: the tide was low'])
+  })
+
   test('stops its groups in the opposite order and leaves no process', async () => {
     stack.start([living('first')])
     stack.start([living('second')])

@@ -141,3 +141,20 @@ test('an answer that no model can read is refused, with what would be less', asy
   const short = (await send(call('get_agent', { fid: 2, fields: 'handle' }))).reply.result
   expect(short?.isError ?? false).toBe(false)
 })
+
+test('an argument that no schema names may be of anything: it is no error of ours', async () => {
+  const depth = 20_000
+  const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`
+  const response = await api.get('/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': createTools()[0]?.name ?? '',
+    },
+    body: JSON.stringify(call(createTools()[0]?.name ?? '', { x: 'nested' })).replace('"nested"', nested),
+  })
+  expect(await response.text()).not.toContain('ERR_INTERNAL')
+})

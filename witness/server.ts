@@ -4,6 +4,8 @@ import type { WatchedLog } from './watched-log.ts'
 
 /** Most bytes of a request: 63 hashes and a checkpoint with 64 signatures, some of them of 2,420 bytes. */
 const mostBodyBytes = 256 * 1024
+/** Most bytes that are read of a request which is too long. */
+const mostUnreadBytes = 16 * 1024 * 1024
 /** Milliseconds for a request to arrive. */
 const requestMs = 10_000
 /** Connections at a time: each may hold a whole request. */
@@ -51,14 +53,17 @@ function send(res: ServerResponse, status: number, text: string, type = plain): 
   res.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store', Connection: 'close' }).end(text)
 }
 
-/** Text of a request. Undefined: it is too long. */
+/**
+ * Text of a request. Undefined: it is too long. Such a one is read on, and not kept, up to `mostUnreadBytes`: whoever is
+ * still sending when the connection ends never sees the answer.
+ */
 async function bodyOf(req: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of req as AsyncIterable<Buffer>) {
     bytes += part.length
-    if (bytes > mostBodyBytes) return undefined
-    parts.push(part)
+    if (bytes > mostUnreadBytes) return undefined
+    if (bytes <= mostBodyBytes) parts.push(part)
   }
-  return Buffer.concat(parts).toString()
+  return bytes > mostBodyBytes ? undefined : Buffer.concat(parts).toString()
 }

@@ -53,6 +53,13 @@ export const datasets: readonly Dataset[] = [
     about: 'What agents were paid in each hour, with what is known of the payer.',
   },
   {
+    name: 'payments',
+    from: 'payments',
+    order: 'chain, block_number, log_index',
+    by: 'snapshot',
+    about: 'Payments of every kind but settlements: by Permit2, channels, escrows, jobs and forwarders, and refunds.',
+  },
+  {
     name: 'demand',
     from: 'demand',
     order: 'fid, chain',

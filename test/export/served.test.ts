@@ -134,7 +134,7 @@ test('days that are over are written by chain, state once a day, and nothing twi
   expect(places).toEqual([
     ...['agents', 'claims', 'demand'].map(snapshot),
     'feedback/chain=base/day=2026-03-02/part-00000-….parquet',
-    ...['flagged_addresses', 'identities', 'income'].map(snapshot),
+    ...['flagged_addresses', 'identities', 'income', 'payments'].map(snapshot),
     'profiles/snapshot=2026-03-06/part-00000-….ndjson.gz',
     snapshot('registrations'),
     ...['base', 'celo'].flatMap((chain) =>

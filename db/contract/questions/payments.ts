@@ -112,6 +112,15 @@ having count(distinct fid) = 2
  limit 20`,
     },
     {
+      question: 'Which other payments did one address receive last, by Permit2, channels, escrows and jobs?',
+      growsWith: 'nothing but the rows that it shows',
+      sql: `select block_timestamp, chain, tx_hash, kind, payer_address, base_units, decimals, amount_usdc
+  from directory.payments
+ where recipient_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1)
+ order by block_timestamp desc, chain, block_number, log_index
+ limit 20`,
+    },
+    {
       question: 'What did one address receive day by day, whoever it is?',
       growsWith: 'the hours in which it was paid',
       sql: `select day, chain, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc

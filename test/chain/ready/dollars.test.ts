@@ -69,6 +69,13 @@ test('dollars of 18 decimals that Permit2 paid on BSC are income, to the last di
 })
 
 test('SQL has them too, and their sum in whole millionths', async () => {
+  const single = await database.pool.query(
+    'select base_units::text, decimals, amount_usdc::text as amount from directory.payments order by block_number',
+  )
+  expect(single.rows).toEqual([
+    { base_units: String(paid[0]), decimals: 18, amount: '5.000000000000000000' },
+    { base_units: String(paid[1]), decimals: 18, amount: '1.234567890123456789' },
+  ])
   const { rows } = await database.pool.query(
     'select chain, kind, payments::int as payments, amount_usdc::text as amount from directory.income where fid = 7',
   )

@@ -87,7 +87,8 @@ function statementOf(list: ListOf, byIndex: boolean, acting: Acting): Statement 
   )
   const fits = [
     entity.scopes[kind] as string,
-    ...(matched === undefined ? [] : ['s.ctid = any ((select places from matched)::tid[])']),
+    // Nothing is read by what was found if it is not all that fits.
+    ...(matched === undefined ? [] : [isComplete, 's.ctid = any ((select places from matched)::tid[])']),
     ...conditions.fits,
   ]
   const first = parameter(list.first, 'int')
@@ -115,7 +116,7 @@ page as (
 select case when coalesce(sum(one.bytes), 0) <= ${parameter(list.mostBytes, 'bigint')} then
          coalesce(json_agg(json_build_object('scope', page.scope, 'row', one.object, 'bytes', one.bytes) order by page.place), '[]')
        end as rows,
-       ${matched === undefined ? 'true' : `(select cardinality(places) < ${subgraphLimits.matched} from matched)`} as complete
+       ${matched === undefined ? 'true' : isComplete} as complete
   from page
  cross join lateral (
    select its.object, octet_length(its.object::text) as bytes
@@ -125,6 +126,8 @@ select case when coalesce(sum(one.bytes), 0) <= ${parameter(list.mostBytes, 'big
            offset 0) its) one`
   return { text, values }
 }
+
+const isComplete = `(select cardinality(places) < ${subgraphLimits.matched} from matched)`
 
 const columnTypes = {
   chain: 'text',

@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
+import { subgraphLimits } from '../../../config/limits.protocols.ts'
 import { readingLimits } from '../../../config/limits.ts'
 import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
 import { registrationsPage } from '../../../db/queries/registrations/page.ts'
+import { subgraphList } from '../../../db/queries/subgraph/list.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 
@@ -26,7 +28,7 @@ beforeAll(async () => {
            'agent ' || md5(agent_id::text), 'does this and that with ' || md5(chain || agent_id), case when agent_id % 50 = 0 then agent_id % 400 else 0 end,
            array_to_tsvector(array['chain:' || chain, 'owner:0x' || md5((agent_id % 3000)::text) || '00000000',
                                    'active:' || (agent_id < ${registrations / 2}), 'x402:' || (agent_id >= ${registrations / 2}),
-                                   'skill:' || agent_id % 900])
+                                   'skill:' || agent_id % 900, 'trust:' || agent_id % 2])
       from registration
      cross join lateral (
        select timestamptz '2026-01-01' + agent_id::int * interval '1 minute' as registered_at,
@@ -76,6 +78,38 @@ test.each<[string, Partial<RegistrationFilter>, number]>([
   expect(count).toBeGreaterThanOrEqual(least)
   // Looked at in turn, once more to know where that ended, looked up by index, read again by place; and the page.
   expect(read).toBeLessThanOrEqual(2 * most.walked + 2 * most.matched + 4 * limit)
+})
+
+test('a page of the subgraph by what files of many say reads few of a chain', async () => {
+  const { pool } = database
+  await pool.query(`
+    insert into registration_document (chain, agent_id, uri_sha256, uri_status, supported_trust, tried_uri_sha256, updated_at)
+    select chain, agent_id, '\\x00', 'ok', json_build_array(agent_id % 2), '\\x00', now() from registration`)
+  await pool.query('vacuum (analyze) registration_document')
+  const file = { supportedTrusts_contains: ['1'] }
+  const list = {
+    entity: 'Agent',
+    wanted: new Map([['chainId', new Map()]]),
+    scopes: { kind: 'chain', rows: [['base']], each: false },
+    where: { registrationFile_not: null, registrationFile_: file },
+    orderBy: 'updatedAt',
+    isDescending: true,
+    first: 100,
+    skip: 0,
+    most: 1_000,
+    mostBytes: 1_000_000,
+  } as const
+  let count = 0
+  const read = await rowsRead(
+    pool,
+    async (db) => {
+      count = (await subgraphList(db, list))?.length ?? 0
+    },
+    ['searched_registration', 'registration', 'registration_document'],
+  )
+  expect(count).toBe(100)
+  // Those found by index are more than a page is made of; then every second fits, each looked up in three tables, and shown.
+  expect(read).toBeLessThanOrEqual(subgraphLimits.matched + 3 * 2.5 * 100 + 3 * 100)
 })
 
 test('who was named an operator again and again is looked up for each registration without all that was said of it', async () => {

@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
-import { approvedFor, operatorsOf, saidMoreOfOperators } from '../sql/registration-objects.ts'
+import { approvedFor, areMoreNamed, everNamedBy, operatorsOf } from '../sql/registration-objects.ts'
 import { countsFrom, leadingFirst, saidAt } from '../sql/verification-time.ts'
 import { common, held, holdings, type Moment, truncated } from './as-of.ts'
 
@@ -162,7 +162,7 @@ const isUnsolicited = `exists (
 const areOperatorsCut = `exists (
   select from holder
    where holder.chain = h.chain and holder.holder = h.address
-     and (holder.said_more
+     and (${areMoreNamed('holder.named')}
           or exists (select from operator o
                       where o.chain = h.chain and o.holder = h.address and o.rank > ${readingLimits.controlOperators})))`
 
@@ -178,13 +178,13 @@ shown as materialized (
    limit ${most}
 ),
 holder as materialized (
-  select chain, address as holder, ${saidMoreOfOperators({ holder: 'one.address', chain: 'one.chain' })} as said_more
+  select chain, address as holder, ${everNamedBy({ holder: 'one.address', chain: 'one.chain' })} as named
     from (select distinct chain, address from shown) one
 ),
 operator as materialized (
   select holder.chain, holder.holder, o.*, row_number() over (partition by holder.chain, holder.holder order by o.since desc, o.address) as rank
     from holder
-   cross join lateral ${operatorsOf({ holder: 'holder.holder', chain: 'holder.chain', counts: wasThere })} o
+   cross join lateral ${operatorsOf({ holder: 'holder.holder', chain: 'holder.chain', counts: wasThere, named: 'holder.named' })} o
 ),
 ${bound},
 told as materialized (

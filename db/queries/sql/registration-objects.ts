@@ -119,6 +119,8 @@ interface Holder {
   /** Operators and events that are looked at for them. Default: as many as for one holder; fewer where a page has many. */
   readonly looked?: number | undefined
   readonly counts?: Counts
+  /** SQL of `everNamedBy`, where that is known already. Default: it is looked up. */
+  readonly named?: string | undefined
 }
 
 /**
@@ -140,11 +142,26 @@ const everNamed = ({ holder, chain }: Pick<Holder, 'holder' | 'chain'>, most: nu
    select operator, nth from named)`
 
 /**
+ * SQL: array of those that a holder ever named on a chain, the first by address: of one that named more than are looked at, one
+ * more.
+ */
+export const everNamedBy = (of: Pick<Holder, 'holder' | 'chain'>) => `array(
+  select operator from ${everNamed(of, readingLimits.operatorsNamed + 1)} named order by nth)`
+
+/** SQL: whether there are more of these than are looked at. */
+export const areMoreNamed = (named: string) => `cardinality(${named}) > ${readingLimits.operatorsNamed}`
+
+/**
  * SQL: rows `operator` of those that a holder named on a chain. Of one that named more than are looked at, those of its newest
  * events are among them.
  */
-export const operatorsNamed = ({ holder, chain, looked, counts = always }: Omit<Holder, 'most'>) => `
-  (select operator from ${everNamed({ holder, chain }, looked ?? readingLimits.operatorsNamed)} named
+export const operatorsNamed = ({ holder, chain, looked, counts = always, named }: Omit<Holder, 'most'>) => `
+  (select operator
+     from ${
+       named
+         ? `unnest((${named})[:${readingLimits.operatorsNamed}]) named (operator)`
+         : `${everNamed({ holder, chain }, looked ?? readingLimits.operatorsNamed)} named`
+     }
     union
    select newest.operator
      from (select o.operator from registration_operator o
@@ -159,9 +176,10 @@ export const operatorsOf = ({
   most = readingLimits.operatorsNamed,
   looked,
   counts = always,
+  named,
 }: Holder) => `
   (select last.operator as address, 'operator' as by, last.block_timestamp as since, last.tx_hash as tx
-     from ${operatorsNamed({ holder, chain, looked, counts })} one
+     from ${operatorsNamed({ holder, chain, looked, counts, named })} one
     cross join lateral (
       select o.* from registration_operator o
        where o.owner = ${holder} and o.chain = ${chain} and o.operator = one.operator and ${counts('o')}
@@ -170,10 +188,6 @@ export const operatorsOf = ({
     where last.approved
     order by last.block_number desc, last.log_index desc
     limit ${most})`
-
-/** SQL: whether a holder named more operators on a chain than are looked at. */
-export const saidMoreOfOperators = (of: Pick<Holder, 'holder' | 'chain'>) => `exists (
-  select from ${everNamed(of, readingLimits.operatorsNamed + 1)} named where named.nth > ${readingLimits.operatorsNamed})`
 
 /** SQL: the row `address`, `by`, `since` and `tx` of who is approved for a registration `of` since its last transfer. */
 export const approvedFor = (of: string, counts = always) => `

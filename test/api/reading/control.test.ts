@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentControlAnswer } from '../../../api/schemas/agents/control.ts'
 import { readingLimits } from '../../../config/limits.ts'
+import type { Queryable } from '../../../db/pool.ts'
 import { agentControl } from '../../../db/queries/agents/control.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'
+import { blocksRead, planned } from '../../support/recording.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedHolding, seedVerification } from '../../support/seed.ts'
 
@@ -242,6 +244,32 @@ test('an owner that named more operators than are examined is marked: there may 
   )
   const [registration] = (await controlOf(909)).chains.find((one) => one.chain === chain)?.registrations ?? []
   expect(registration?.operators_truncated).toBe(true)
+})
+
+test('an owner that named 2,500 operators and took them back, in 10,000 approvals, is looked through once', async () => {
+  const { pool } = database
+  const owner = addressOf('an owner of many approvals')
+  await seedAgent(pool, { fid: 910, addresses: [owner] })
+  for (const id of [910_001, 910_002]) await write.transfer({ chain, id }, null, owner, time(1))
+  await pool.query('alter table registration_operator disable trigger user')
+  await pool.query(
+    `insert into registration_operator (id, chain, owner, operator, approved, block_number, log_index, block_timestamp, tx_hash)
+     select 'many-' || n, $2, case when n < 10000 then $1 else sha256(int4send(n)) end, substr(sha256(int4send(n % 2500)), 1, 20),
+            n / 2500 % 2 = 0, 9500000 + n, 0, $3, '\\x01'
+       from generate_series(0, 59999) n`,
+    [bytes(owner), chain, time(2)],
+  )
+  await pool.query('alter table registration_operator enable trigger user')
+  await pool.query('vacuum (analyze) registration_operator')
+  const { answer, plan } = await planned(pool, (db) => agentControl(db, 910, null))
+  const walks = plan.filter((line) => line.includes('Recursive Union'))
+  expect(walks).toHaveLength(1)
+  const [registration] = agentControlAnswer.parse(JSON.parse(answer!)).chains.find((one) => one.chain === chain)!
+    .registrations!
+  expect([registration!.controllers.map(({ by }) => by), registration!.operators_truncated]).toEqual([['owner'], true])
+  const page = (db: Queryable) => agentControl(db, 910, null)
+  expect(await rowsRead(pool, page, ['registration_operator'])).toBeLessThan(4 * readingLimits.operatorsNamed)
+  expect(await blocksRead(pool, page)).toBeLessThan(13_000)
 })
 
 test('registrations that strangers sent push out none of an agent’s own', async () => {

@@ -1,6 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
 import { markAll } from '../../db/queries/due/queue.ts'
+import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, birth, hashOf, insert, seedAgent, seedChainState, seedPayment } from '../support/seed.ts'
@@ -100,6 +103,27 @@ test('a refund takes back what came first, so of a wallet that changed hands wha
   expect((await income()).get(wallet)).toBe(100)
   await store(wallet, 'handed on', 72, -500n)
   expect((await income()).get(wallet)).toBe(0)
+})
+
+test('while what a refund took waits to be told, the income says since which hour', async () => {
+  const { pool } = database
+  await store(seller, 'waiting', 600, 100n)
+  await income()
+  const dues = async () => [(await agentIncome(pool, fid)).due, (await allIncome(pool)).due]
+  expect(await dues()).toEqual([null, null])
+  await store(seller, 'waiting', 700, -40n)
+  while ((await rollUpSettlements({ pool })) > 0);
+  const context = { pool, now: () => new Date(), settlementOverloads: 'spec' } as const
+  await settle(
+    derivations.filter(({ kind }) => ['escrow hours', 'income hours'].includes(kind)),
+    context,
+  )
+  const { rows } = await pool.query(`select distinct kind from due where kind ~ 'escrow|hours'`)
+  expect(rows).toEqual([{ kind: 'escrows' }])
+  const hour = new Date(Math.floor(+timeOf(700) / (60 * minute)) * 60 * minute).toISOString()
+  expect(await dues()).toEqual([hour, hour])
+  await income()
+  expect(await dues()).toEqual([null, null])
 })
 
 test('all rows of a payment have the flag of its first row, whenever that comes or goes', async () => {

@@ -2,7 +2,7 @@ import { incomeLimits, readingLimits } from '../../../config/limits.ts'
 import { holdingContracts } from '../../../config/payments.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { firstDue, heldContract, heldSign, hourOf, incomeKinds, isDollar, isHolding } from '../sql/income.ts'
+import { firstDue, firstDueOfAll, heldContract, heldSign, incomeKinds, isDollar, isHolding } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { demandObject } from './demand.ts'
 import { isRing, payingPairs } from './paying-pairs.ts'
@@ -76,7 +76,7 @@ const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'rin
 
 const ofAll = `
 with sums as materialized (select * from income_total where n > 0 or amount <> 0)
-${text(`select ${members}, (select ${isoTime(`min(${hourOf('key')})`)} from due where kind = 'income hours') as due`, common)}`
+${text(`select ${members}, ${firstDueOfAll} as due`, common)}`
 
 const ofAgent = `
 with ${unrolledBlocks},

@@ -6,7 +6,7 @@ import { askable } from '../../http/filter-parameters.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { incomePayments } from '../../schemas/income/income.ts'
-import { settlementFilters, settlementOrder, settlementPaging } from '../settlements/settlements.ts'
+import { settlementCursor, settlementFilters, settlementPaging } from '../settlements/settlements.ts'
 
 const { chain, since, until } = settlementFilters
 export const incomeFilters = { chain, since, until }
@@ -34,7 +34,7 @@ export const incomeRows = route({
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   async read({ fid, limit, order, cursor, ...given }, { database, baseUrl }) {
     const path = `/api/agent/${fid}/income/payments`
-    const list = { name: [path, order, given], order: settlementOrder }
+    const list = { name: [path, order, given], order: settlementCursor }
     const after = readCursor(list, cursor)
     if (!(await agentExists(database, fid))) return undefined
     const filter = askable(given)

@@ -6,7 +6,7 @@ import { invalidRequest } from '../../http/errors.ts'
 import { addressFilter, askable, countFilter, hashFilter } from '../../http/filter-parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { allSettlementsList } from '../../schemas/settlements/settlement.ts'
-import { inBaseUnits, settlementFilters, settlementOrder, settlementPaging } from './settlements.ts'
+import { inBaseUnits, settlementCursor, settlementFilters, settlementPaging } from './settlements.ts'
 
 const path = '/api/settlements'
 const { settlementDays } = readingLimits
@@ -48,7 +48,7 @@ export const allSettlements = route({
     const isNarrow = [fid, payer, recipient, facilitator, tx_hash].some((value) => value !== null)
     const oldest = now() - settlementDays * 86_400_000
     const since = typeof given.since === 'string' ? Date.parse(given.since) : undefined
-    const list = { name: [path, order, given], order: settlementOrder }
+    const list = { name: [path, order, given], order: settlementCursor }
     const after = readCursor(list, cursor)
     // The first page alone is asked how old it is: a walk that began in time goes on, however long it takes.
     const isTooOld = after === undefined && since !== undefined && since < oldest

@@ -36,7 +36,7 @@ export const settlementPaging = {
   order: wordParameter(['desc', 'asc'], 'desc', 'Newest or oldest first.'),
   cursor: cursorParameter,
 }
-export const settlementOrder = ['time', 'word', 'integer', 'integer'] as const
+export const settlementCursor = ['time', 'word', 'integer', 'integer'] as const
 
 interface Amounts {
   readonly min_amount: string | null
@@ -75,7 +75,7 @@ export const settlements = route({
   async read({ fid, limit, order, cursor, ...given }, { database, settlementOverloads, baseUrl }) {
     const isPlain = Object.values(given).every((value) => value === null) && order === 'desc' && cursor === undefined
     if (isPlain) return agentSettlements(database, { fid, limit, settlementOverloads })
-    const list = { name: [path, fid, order, given], order: settlementOrder }
+    const list = { name: [path, fid, order, given], order: settlementCursor }
     const asked = askable(given)
     const after = readCursor(list, cursor)
     const page = await settlementPage(database, {

@@ -1,6 +1,6 @@
 import { findChain } from '../../../config/chains.ts'
 
-const largestFid = 9_223_372_036_854_775_807n // of a bigint column
+const largestBigint = 9_223_372_036_854_775_807n // of a bigint column
 
 /**
  * What people type: `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address, 0x and 64 a transaction,
@@ -14,7 +14,7 @@ export function understood(q: string) {
   return {
     words,
     handle: words,
-    fid: digits !== undefined && BigInt(digits) <= largestFid ? digits : null,
+    fid: digits !== undefined && BigInt(digits) <= largestBigint ? digits : null,
     address: /^0x[0-9a-f]{40}$/i.test(q) ? Buffer.from(q.slice(2), 'hex') : null,
     transaction: /^0x[0-9a-f]{64}$/i.test(q) ? Buffer.from(q.slice(2), 'hex') : null,
     registration: chain !== undefined && id !== undefined ? { chain, id } : null,

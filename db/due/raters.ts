@@ -59,6 +59,17 @@ const ratedBehind = {
                      and (f.block_number, f.log_index) > (moved.block_number, moved.log_index)`,
 }
 
+/** Clients who rated an address, or another one of an account that has it verified, or had. */
+const ratedWith = (address: string, fid: string) => ({
+  key: hex('e.client'),
+  from: `moved
+     cross join lateral (
+       select ${address} as address
+        union
+       select o.address from verified_address o where o.fid in (${fid})) one
+      join feedback_edge e on e.address = one.address`,
+})
+
 /** Clients first funded by an address that moved. */
 const funded = (rows: string) => ({
   key: hex('c.client'),
@@ -79,6 +90,12 @@ const raterMarks: readonly Mark[] = [
   { table: 'income_ring', on: ['insert', 'delete'], key: hex('payer'), from: `moved where ${isClient('payer')}` },
   { table: 'registration_transfer', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'registration_wallet', on: ['insert', 'delete'], ...ratedBehind },
+  { table: 'verified_address', ...ratedWith('moved.address', 'moved.fid') },
+  {
+    table: 'feedback_client',
+    on: ['insert', 'delete'],
+    ...ratedWith('moved.client', 'select v.fid from verified_address v where v.address = moved.client'),
+  },
   { table: 'feedback_client', on: ['insert', 'delete'], ...funded('moved') },
   {
     table: 'feedback_client',

@@ -12,6 +12,8 @@ const mostRegistrations = 20
 const mostPayers = 1_000
 /** Sums of what a client paid that are read, and of what it paid one address. One with more of the first paid somebody. */
 const mostSums = 1_000
+/** Rows of verified addresses that are read of the accounts behind a registration. */
+const mostOfAccount = 50
 /** Highest generation; beyond it a chain of funders is only long. */
 const highestGeneration = 6
 
@@ -25,6 +27,9 @@ const paid = (payer: string, address: string) => `(
                     from (select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
                            order by p.chain, p.funder limit ${mostSums}) p
                    where ${isPaid('p', leastPaid)})))`
+
+/** SQL: whether an address was not given up by its account before the feedback `r`. */
+const isHeldThen = (verified: string) => `(${verified}.ended_at is null or ${verified}.ended_at > r.block_timestamp)`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
@@ -102,25 +107,36 @@ edge as materialized (
     from rated r
     join wanted w on w.client = r.client and w.is_few
    cross join lateral (
-     -- Anybody may send a registration to whom it does not ask, and rate it: so a holder has minted it, or named its wallet.
-     (select t."to" as address
-        from (select t.*
-                from registration_transfer t
-               where t.chain = r.chain and t.agent_id = r.agent_id
-                 and (t.block_number, t.log_index) < (r.block_number, r.log_index)
-               order by t.block_number desc, t.log_index desc
-               limit 1) t
-       where t."from" is null
-          or exists (select from registration_wallet w
-                      where w.chain = r.chain and w.agent_id = r.agent_id and w.wallet is not null
-                        and w.block_number > t.block_number
-                        and (w.block_number, w.log_index) < (r.block_number, r.log_index)))
+     with named as (
+       -- Anybody may send a registration to whom it does not ask, and rate it: so a holder has minted it, or named its wallet.
+       (select t."to" as address
+          from (select t.*
+                  from registration_transfer t
+                 where t.chain = r.chain and t.agent_id = r.agent_id
+                   and (t.block_number, t.log_index) < (r.block_number, r.log_index)
+                 order by t.block_number desc, t.log_index desc
+                 limit 1) t
+         where t."from" is null
+            or exists (select from registration_wallet w
+                        where w.chain = r.chain and w.agent_id = r.agent_id and w.wallet is not null
+                          and w.block_number > t.block_number
+                          and (w.block_number, w.log_index) < (r.block_number, r.log_index)))
+        union
+       (select w.wallet
+          from registration_wallet w
+         where w.chain = r.chain and w.agent_id = r.agent_id and (w.block_number, w.log_index) < (r.block_number, r.log_index)
+         order by w.block_number desc, w.log_index desc
+         limit 1))
+     select address from named
       union
-     (select w.wallet
-        from registration_wallet w
-       where w.chain = r.chain and w.agent_id = r.agent_id and (w.block_number, w.log_index) < (r.block_number, r.log_index)
-       order by w.block_number desc, w.log_index desc
-       limit 1)
+     -- Who rates for the account that has one of these verified is rated with it.
+     (select o.address
+        from named
+        join verified_address v on v.address = named.address and ${isHeldThen('v')}
+        join verified_address o on o.fid = v.fid and ${isHeldThen('o')}
+        join feedback_client c on c.client = o.address
+       order by o.address
+       limit ${mostOfAccount})
    ) one
    where one.address <> r.client
 ),

@@ -243,7 +243,8 @@ create table feedback_client (
 create index feedback_client_funder on feedback_client (funder) where funder is not null;
 
 -- Whom clients rated: holders and wallets of registrations as of the first feedback on each, but for holders who were sent one
--- and named no wallet for it since. None of those who rated many.
+-- and named no wallet for it since; and who else rates from addresses of the accounts that have these verified. None of those
+-- who rated many.
 create table feedback_edge (
   client bytea not null,
   registration text not null, -- chain:id

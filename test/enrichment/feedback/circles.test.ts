@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { testDatabase } from '../../support/database.ts'
+import { addressOf, insert, seedVerification, seedWallet } from '../../support/seed.ts'
+import { bytes, names, ratings, time } from './ratings.ts'
+
+const database = testDatabase()
+const { derive, mint, rate, pay, flags } = ratings(database)
+
+/** Each of these holds a registration, from an id on, and rates that of the next. */
+async function rateInCircle(round: readonly string[], firstId: number) {
+  for (const [n, client] of round.entries()) await mint(firstId + n, client)
+  for (const [n, client] of round.entries()) await rate(client, firstId + ((n + 1) % round.length), 10)
+}
+
+test('circles of two to six are flagged, not where others rate them too, or beyond', async () => {
+  for (const length of [2, 3, 6, 7]) await rateInCircle(names(`round ${length}`, length), 10 * length)
+  await derive()
+  const first = () => Promise.all([2, 3, 6, 7].map((length) => flags(`round ${length} 0`)))
+  expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
+  await rate('customer', 20, 11)
+  await derive()
+  expect(await first()).toEqual([[], ['circle'], ['circle'], []])
+  await database.pool.query('delete from feedback where client = $1', [bytes(addressOf('customer'))])
+  await derive()
+  expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
+})
+
+test('of a circle those are not flagged who paid whom they rated a thousandth of a dollar, all others are', async () => {
+  const round = names('member', 6)
+  await rateInCircle(round, 1)
+  const flagged = async () => (await Promise.all(round.map(flags))).map((rules) => rules.join())
+  await pay('member 0', 'member 1', 5)
+  await derive()
+  expect(await flagged()).toEqual(Array(6).fill('circle'))
+  await pay('member 0', 'member 1', 6, 998)
+  await pay('member 2', 'member 4', 6, 1_000_000)
+  await derive()
+  expect(await flagged()).toEqual(Array(6).fill('circle'))
+  await pay('member 0', 'member 1', 7)
+  await derive()
+  expect(await flagged()).toEqual(['', ...Array(5).fill('circle')])
+})
+
+test('who pays the wallet of a registration has paid its holder', async () => {
+  await rateInCircle(['a', 'b'], 1)
+  await seedWallet(database.pool, { id: 2, wallet: addressOf('wallet of b'), block: 5, at: time(5) })
+  await pay('a', 'wallet of b', 6, 1_000)
+  await derive()
+  expect([await flags('a'), await flags('b')]).toEqual([[], ['circle']])
+})
+
+test('money that goes round pays for no rating in a circle', async () => {
+  await rateInCircle(['a', 'b'], 1)
+  await pay('a', 'b', 6, 1_000)
+  await derive()
+  expect(await flags('a')).toEqual([])
+  await insert(database.pool, 'income_ring', { recipient: bytes(addressOf('b')), payer: bytes(addressOf('a')) })
+  await derive()
+  expect(await flags('a')).toEqual(['circle'])
+})
+
+test('who was sent a registration is in no circle by it, until it names a wallet for it before the rating', async () => {
+  const { pool } = database
+  await mint(1, 'seller')
+  await mint(2, 'seller')
+  const sent = {
+    id: 'base-2-20',
+    chain: 'base',
+    agent_id: 2,
+    from: bytes(addressOf('seller')),
+    to: bytes(addressOf('critic')),
+    block_number: 20,
+    log_index: 0,
+    block_timestamp: time(20),
+    tx_hash: Buffer.alloc(32),
+  }
+  await rate('critic', 1, 10)
+  await insert(pool, 'registration_transfer', sent)
+  await rate('seller', 2, 30)
+  await derive()
+  expect([await flags('critic'), await flags('seller')]).toEqual([[], []])
+  const act = (block: number) =>
+    seedWallet(pool, { id: 2, wallet: addressOf('wallet of the critic'), block, logIndex: 1, at: time(block) })
+  // What stands in the block of the transfer may be its sender's, and what came behind the rating says nothing of it.
+  await act(20)
+  await act(40)
+  await derive()
+  expect(await flags('critic')).toEqual([])
+  await act(25)
+  await derive()
+  expect([await flags('critic'), await flags('seller')]).toEqual([['circle'], ['circle']])
+})
+
+test('clients that rate from the wallets of their registrations are in the circle', async () => {
+  const { pool } = database
+  for (const [id, who] of ['a', 'b'].entries()) {
+    await mint(id + 1, `owner ${who}`)
+    await seedWallet(pool, { id: id + 1, wallet: addressOf(`wallet ${who}`), block: 5, logIndex: id, at: time(5) })
+  }
+  await rate('wallet a', 2, 10)
+  await rate('wallet b', 1, 10)
+  await derive()
+  expect([await flags('wallet a'), await flags('wallet b')]).toEqual([['circle'], ['circle']])
+})
+
+test('a client rates for the account that verifies its address', async () => {
+  const { pool } = database
+  const verify = (fid: number, name: string) => seedVerification(pool, { fid, address: addressOf(name) })
+  for (const fid of [1, 2, 3]) {
+    await mint(fid, `holder ${fid}`)
+    await verify(fid, `holder ${fid}`)
+    await rate(`rater ${fid}`, 1 + (fid % 3), 10 + fid)
+  }
+  await derive()
+  const flagged = () => Promise.all([1, 2, 3].map((fid) => flags(`rater ${fid}`)))
+  expect(await flagged()).toEqual([[], [], []])
+  for (const fid of [1, 2, 3]) await verify(fid, `rater ${fid}`)
+  await derive()
+  expect(await flagged()).toEqual(Array(3).fill(['circle']))
+  await pay('rater 1', 'holder 2', 9, 1_000)
+  await derive()
+  expect(await flagged()).toEqual([[], ['circle'], ['circle']])
+  // What an account had given up before it was rated is not its own.
+  await pool.query('update verified_address set ended_at = $1 where address = $2', [
+    time(11),
+    bytes(addressOf('rater 2')),
+  ])
+  await derive()
+  expect(await flagged()).toEqual([[], [], []])
+})

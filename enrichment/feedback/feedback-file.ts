@@ -1,4 +1,5 @@
 import { type Hex, keccak256 } from 'viem'
+import { type ChainName, chainOf } from '../../config/chains.ts'
 import { parseJson } from '../../net/json.ts'
 
 /** A payment that a file of feedback names, as it says; addresses and hash in lowercase hex. Nobody has checked it. */
@@ -18,6 +19,7 @@ interface FeedbackFile {
 
 /** The feedback that a file belongs to. */
 interface FiledFeedback {
+  readonly chain: ChainName
   readonly agentId: string
   /** Lowercase hex. */
   readonly client: string
@@ -37,13 +39,21 @@ type HashState = 'content' | 'sdk' | 'none' | 'mismatch'
  *
  * Source: ERC-8004, off-chain feedback file. Older and newer files differ in much; only what is kept is looked at.
  */
-export function toFeedbackFile(value: unknown, { agentId, client }: FiledFeedback): FeedbackFile | undefined {
+export function toFeedbackFile(value: unknown, { chain, agentId, client }: FiledFeedback): FeedbackFile | undefined {
   if (!isObject(value)) return undefined
   const said = typeof value.clientAddress === 'string' ? addressIn(value.clientAddress) : null
   const isOther = said !== null && said !== client
   const about = digitsOf(value.agentId)
-  const isElsewhere = about !== null && about !== agentId
+  const isElsewhere = (about !== null && about !== agentId) || isOfAnother(value.agentRegistry, chain)
   return { isForeign: isOther || isElsewhere, payment: toPayment(value.proofOfPayment) }
+}
+
+/** Whether `eip155:1:0x…` is the registry of another chain, or another one of this. What has no such form says nothing. */
+function isOfAnother(registry: unknown, chain: ChainName): boolean {
+  if (typeof registry !== 'string') return false
+  const said = /^eip155:(\d+):(0x[0-9a-f]{40})$/.exec(registry.toLowerCase())
+  const own = chainOf(chain)
+  return said !== null && (said[1] !== String(own.id) || said[2] !== own.registry.address)
 }
 
 function toPayment(value: unknown): NamedPayment | null {

@@ -1,3 +1,4 @@
+import type { ChainName } from '../../../config/chains.ts'
 import { sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 
@@ -9,6 +10,7 @@ const mostPayments = 1_000
 
 interface FiledFeedback {
   readonly uri: string
+  readonly chain: ChainName
   readonly agentId: string
   /** Lowercase hex. */
   readonly client: string
@@ -20,7 +22,7 @@ export async function readFeedbackUri(db: Queryable, id: string): Promise<FiledF
   const { rows } = await db.query<FiledFeedback>({
     name: 'read-feedback-uri',
     text: `
-select feedback_uri as uri, agent_id::text as "agentId", '0x' || encode(client, 'hex') as client,
+select feedback_uri as uri, chain, agent_id::text as "agentId", '0x' || encode(client, 'hex') as client,
        '0x' || encode(feedback_hash, 'hex') as hash
   from feedback
  where id = $1 and feedback_uri <> ''`,

@@ -1,10 +1,12 @@
 import { keccak256 } from 'viem'
 import { expect, test } from 'vitest'
+import { chainOf } from '../../../config/chains.ts'
 import { hashStateOf, toFeedbackFile } from '../../../enrichment/feedback/feedback-file.ts'
 
 const client = '0x00000000000000000000000000000000000000aa'
 const hash = keccak256(Buffer.from('something else'))
-const feedback = { agentId: '7', client, hash }
+const feedback = { chain: 'base', agentId: '7', client, hash }
+const registry = chainOf('base').registry.address
 
 test.each([
   [100, 900, 'sdk'],
@@ -28,6 +30,17 @@ test.each([
   [{ toString: 1 }, false],
 ])('a file about agent %j is of another: %s', (agentId, isForeign) => {
   expect(toFeedbackFile({ agentId }, feedback)).toMatchObject({ isForeign })
+})
+
+test.each([
+  [`eip155:8453:${registry}`, false],
+  [`eip155:8453:${registry.toUpperCase().replace('0X', '0x')}`, false],
+  [`eip155:1:${registry}`, true],
+  [`eip155:8453:${client}`, true],
+  [registry, false], // of which chain it does not say
+  [8453, false],
+])('a file about an agent of the registry %j is of another: %s', (agentRegistry, isForeign) => {
+  expect(toFeedbackFile({ agentRegistry, agentId: 7 }, feedback)).toMatchObject({ isForeign })
 })
 
 test.each([

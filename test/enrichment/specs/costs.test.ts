@@ -20,7 +20,7 @@ const readers: Record<string, (document: unknown) => unknown> = {
   'sale of an API': (document) => saleIn(document, 'openapi'),
   catalog: (document) => toCatalog(document, place),
   'registration file': toRegistrationFile,
-  'feedback file': (document) => toFeedbackFile(document, { agentId: '1', client: '0x', hash: '0x' }),
+  'feedback file': (document) => toFeedbackFile(document, { chain: 'base', agentId: '1', client: '0x', hash: '0x' }),
   'list of a host': (document) => referenceIn(document, holdings),
 }
 

@@ -7,9 +7,3 @@ select * from (values
   ('only_rates', 200, 0.98, 'Nearly all clients of the registration, and of all others that the client rated, never paid anybody: they do nothing but give feedback.'),
   ('shared_funder', 20, 0.8, 'The same address was the first to pay many clients, hardly paid anybody else, and they rate few registrations.'))
   rule (name, least_clients, least_share, about);
-
--- Whether clients paid is asked of a registration, and of more than dust. All circles are searched again.
-insert into due (kind, key) select 'raters', encode(client, 'hex') from feedback_client;
-insert into due (kind, key)
-select 'circles', encode(address, 'hex')
-  from (select address from feedback_edge union select client from feedback_edge) address;

@@ -152,6 +152,3 @@ select h.fid, f.*, not tenure.held as before_holder,
     on tag.name = f.tag1 and f.value * ('1e-' || f.value_decimals)::numeric between tag.least and tag.most
    and (tag.unit <> 'boolean' or f.value * ('1e-' || f.value_decimals)::numeric in (0, 1))
  where h.reason is null and not h.unsolicited;
-
-insert into due (kind, key)
-select distinct 'raters', encode(payer, 'hex') from income_ring where exists (select from feedback_client c where c.client = payer);

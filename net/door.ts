@@ -32,6 +32,8 @@ export interface FetchOptions {
    * ends the fetch.
    */
   readonly mayRedirect?: (from: URL, to: URL) => boolean
+  /** Called when the first turn has come, before the host is asked. What it throws ends the fetch. */
+  readonly begin?: () => void
   /** Ports allowed besides 443. */
   readonly ports?: readonly number[]
   readonly method?: 'GET' | 'POST'
@@ -110,6 +112,7 @@ export function createDoor(options: DoorOptions): Door {
     try {
       for (let elapsedMs = 0, hop = 0; ; hop++) {
         const endTurn = onceOnly(await takeTurn(target.url.host, limit.signal))
+        if (hop === 0) beginIn(endTurn, options)
         timer ??= setTimeout(() => limit.abort(timedOut(url, timeoutMs)), timeoutMs)
         const startedAt = now()
         const question = { method, body, maxBytes, headers, listen: listen && { ...listen, begun: endTurn } }
@@ -201,6 +204,16 @@ function redirected(
     return parseTarget(to, ports, egressAllow)
   } catch (cause) {
     throw refused(from, (cause as Error).message, cause)
+  }
+}
+
+/** Begins a fetch in its first turn, which ends if the caller does not let it. */
+function beginIn(endTurn: () => void, { begin }: FetchOptions): void {
+  try {
+    begin?.()
+  } catch (error) {
+    endTurn()
+    throw error
   }
 }
 

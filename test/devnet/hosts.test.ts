@@ -63,8 +63,9 @@ test('pictures of profiles that a host has come through the guarded door', async
   onTestFinished(() => door.close())
   const gallery = createGallery(door, Date.now)
   const shown = world.people.agents.flatMap(({ profile }) => profile.pfp ?? [])
-  const pictures = []
-  for (const url of shown) pictures.push(await gallery(url))
+  const answers: Awaited<ReturnType<typeof gallery>>[] = []
+  for (const url of shown) answers.push(await gallery(url))
+  const pictures = answers.map((answer) => (answer === 'unasked' ? undefined : answer))
   const types = pictures.map((picture) => picture?.type)
   expect(types.filter((type) => type === 'image/png').length).toBeGreaterThan(shown.length / 2)
   const distinct = new Set(pictures.flatMap((picture) => picture?.text.toString('base64') ?? []))

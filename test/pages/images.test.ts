@@ -229,11 +229,45 @@ test('a picture that was not asked for, because others of its host waited, is as
   const slow = gallery(`${host.url}/slow.png`)
   await until('the first is asked for', () => askedFor('/slow.png').length === 1)
   const waiting = gallery(`${host.url}/waiting.png`)
-  expect(await gallery(`${host.url}/refused.png`)).toBeUndefined()
+  expect(await gallery(`${host.url}/refused.png`)).toBe('unasked')
   release()
-  for (const shown of await Promise.all([slow, waiting])) expect(shown?.type).toBe('image/png')
-  expect((await gallery(`${host.url}/refused.png`))?.type).toBe('image/png')
+  for (const shown of await Promise.all([slow, waiting])) expect(shown).toMatchObject({ type: 'image/png' })
+  expect(await gallery(`${host.url}/refused.png`)).toMatchObject({ type: 'image/png' })
   expect(askedFor('/refused.png')).toHaveLength(1)
+})
+
+test('a host that is slow has several of its pictures asked for at once, and takes the place of no other’s', async () => {
+  const quick = await startWebHost()
+  onTestFinished(quick.stop)
+  quick.pages.set('/quick.png', { body: png })
+  const names = { serviceName: 'agent-directory', siteUrl: 'https://agents.example' }
+  const one = createPictureDoor(names, parseEgressAllow(`${host.name},${quick.name}`))
+  onTestFinished(one.close)
+  const served = await startApi(database, { pictures: one, now: () => clock.now })
+  onTestFinished(served.stop)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const many = 70
+  const slow = Array.from({ length: many }, (_, n) => 1_000 + n)
+  for (const fid of slow) {
+    host.pages.set(`/slow-${fid}.png`, () => released.then(() => ({ body: png })))
+    await seedAgent(database.pool, { fid, pfpUrl: `${host.url}/slow-${fid}.png` })
+  }
+  await seedAgent(database.pool, { fid: 999_999, pfpUrl: `${quick.url}/quick.png` })
+  const ended: Response[] = []
+  const reads = slow.map((fid) => served.get(`/picture/${fid}`).then((response) => void ended.push(response)))
+  await until('the first are asked for', () => host.requests.filter(({ path }) => path.startsWith('/slow-')).length > 1)
+  await until('some are refused', () => ended.length > 0)
+  expect((await served.get('/picture/999999')).headers.get('content-type')).toBe('image/png')
+  for (const { headers } of ended) {
+    expect([headers.get('content-type'), headers.get('cache-control')]).toEqual(['image/svg+xml', 'public, max-age=0'])
+  }
+  release()
+  await Promise.all(reads)
+  const shown = ended.filter(({ headers }) => headers.get('content-type') === 'image/png')
+  expect(shown.length).toBeGreaterThan(pictureLimits.atOnce)
 })
 
 test.each([

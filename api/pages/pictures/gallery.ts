@@ -9,11 +9,14 @@ import { Content } from '../../http/content.ts'
 /** HTTP client for profile pictures, whose addresses strangers choose. */
 export type PictureDoor = Pick<Door, 'fetch'>
 
-/** Gives the picture at a URL. Undefined: it cannot be fetched now, or is no picture that pages show. */
-export type Gallery = (url: string) => Promise<Content | undefined>
+/**
+ * Gives the picture at a URL. Undefined: it cannot be fetched now, or is no picture that pages show; unasked: too many
+ * others are being fetched.
+ */
+export type Gallery = (url: string) => Promise<Content | 'unasked' | undefined>
 
-/** No pause between requests to a host: a page needs many pictures of one host at once, and a reader waits. */
-const politeness = { intervalMs: 0, maxWaiting: 60, maxWaitMs: 10_000 }
+/** Several at once and no pause between requests to a host: a page needs many pictures of one host, and a reader waits. */
+const politeness = { intervalMs: 0, atOnce: 8, maxWaiting: 60, maxWaitMs: 10_000 }
 const timeoutMs = 8_000
 const redirects = 3
 const mostBroken = 10_000
@@ -42,15 +45,20 @@ export function createGallery(door: PictureDoor, now: () => number): Gallery {
   let underWay = 0
 
   async function load(url: string): Promise<Content | undefined> {
-    if (underWay >= atOnce) throw new TooMany()
-    underWay += 1
+    let hasBegun = false
+    // Not before its turn: those that wait for a slow host take no place of the others.
+    const begin = () => {
+      if (underWay >= atOnce) throw new TooMany()
+      hasBegun = true
+      underWay += 1
+    }
     try {
-      const { status, body } = await door.fetch(url, { maxBytes, timeoutMs, redirects, headers: { accept } })
+      const { status, body } = await door.fetch(url, { maxBytes, timeoutMs, redirects, headers: { accept }, begin })
       const type = status === 200 ? pictureType(body) : undefined
       if (type === undefined) throw new Error(`no picture: status ${status}`)
       return new Content(type, body)
     } finally {
-      underWay -= 1
+      if (hasBegun) underWay -= 1
     }
   }
 
@@ -59,7 +67,8 @@ export function createGallery(door: PictureDoor, now: () => number): Gallery {
     try {
       return (await kept.get(url, keptSeconds * 1_000, () => load(url))).value
     } catch (error) {
-      if (!isOurs(error)) broken.set(url, true)
+      if (isOurs(error)) return 'unasked'
+      broken.set(url, true)
       return undefined
     }
   }

@@ -9,8 +9,11 @@ import type { Sources } from '../../http/route.ts'
 import { letterImage } from '../parts/avatar.ts'
 import type { Gallery } from './gallery.ts'
 
-/** Cache lifetimes, seconds: a picture's URL changes with the profile; a letter may give way to a picture any time. */
-const maxAgeSeconds = { picture: 86_400, letter: 300 }
+/**
+ * Cache lifetimes, seconds: a picture's URL changes with the profile; a letter may give way to a picture any time, and one
+ * for a picture that nobody asked for at once.
+ */
+const maxAgeSeconds = { picture: 86_400, letter: 300, unasked: 0 }
 
 /**
  * `/picture/{fid}`: the picture of an agent's profile, or its initial where there is none to show. Requests name a FID,
@@ -27,12 +30,14 @@ export function pictureRoutes(
     if (!fid.success) throw refusals.fid()
     const face = await agentFace(sources.database, fid.data)
     if (!face) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
-    const picture = face.pfp_url === null ? undefined : await gallery?.(face.pfp_url)
+    const found = face.pfp_url === null ? undefined : await gallery?.(face.pfp_url)
+    const picture = found === 'unasked' ? undefined : found
+    const kind = picture ? 'picture' : found === 'unasked' ? 'unasked' : 'letter'
     // Opened by itself it is a document: it may load and run nothing, and other sites may not embed it.
     res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox")
     res.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
     const shown = picture ?? new Content('image/svg+xml', Buffer.from(letterImage(face)))
-    await answerAlways(shown, picture ? maxAgeSeconds.picture : maxAgeSeconds.letter)(req, res, next)
+    await answerAlways(shown, maxAgeSeconds[kind])(req, res, next)
   })
   router.all('/picture/:fid', refuseMethod(['GET', 'HEAD']))
   return router

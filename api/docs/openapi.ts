@@ -41,6 +41,16 @@ export const openApiInfo = {
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
+/** Tokens that some requests need. */
+const tokens = {
+  webhookToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'wht_',
+    description: 'the `manage_token` of the endpoint, said once, by the answer to its registration.',
+  },
+} as const satisfies Readonly<Record<NonNullable<Action<never>['token']>, object>>
+
 type CachedRead = Operation & Pick<Route, 'maxAgeSeconds' | 'signable'>
 
 /** Reads for programs that are served among the pages: the feed of an agent. */
@@ -67,6 +77,7 @@ function makeDocument(): OpenApiDocument {
     info: openApiInfo,
     servers: [{ url: '/' }],
     paths,
+    components: { securitySchemes: tokens },
   }) as unknown as OpenApiDocument
 }
 
@@ -130,11 +141,14 @@ function cachedRead(
 const notStored = z.object({ 'Cache-Control': z.literal('no-store'), 'X-Request-Id': z.string() })
 
 function actionOf(action: Action<never>): ZodOpenApiOperationObject {
-  const { operationId, summary, description, params, query, headers, body } = action
+  const { operationId, summary, description, params, query, headers, token, body } = action
   return {
     operationId,
     summary,
-    description,
+    description: token
+      ? `${description} Needs \`Authorization: Bearer\` and ${tokens[token].description}`
+      : description,
+    ...(token && { security: [{ [token]: [] }] }),
     requestParams: { path: params, ...(headers && { header: headers }), query },
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: { ...answerOf(action, notStored), ...errorResponses([...action.errors, ...always]) },

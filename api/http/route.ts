@@ -131,6 +131,8 @@ export interface Action<D> extends Operation {
   readonly description: string
   /** Schema of the request headers that it reads; absent: none. */
   readonly headers?: z.ZodObject
+  /** Token that it needs in `Authorization`, as a scheme of `tokens` in api/docs/openapi.ts; absent: it needs none. */
+  readonly token?: 'webhookToken'
   /** Schema of its JSON body; absent: it takes none. */
   readonly body?: z.ZodType
   /** Its handlers, made once when the service starts. They answer with `Cache-Control: no-store`. */

@@ -160,3 +160,23 @@ test('the reference for people has a page for every request and answer, small, a
     expect(pages.get(`/docs/answers/${name}`)).toContain(`<code>${field}</code>`)
   }
 })
+
+test('requests that need a token name its scheme, and readers of the document find it', () => {
+  const { paths, components } = openApiDocument() as {
+    paths: Record<string, Record<string, { security?: Record<string, string[]>[]; parameters?: { name: string }[] }>>
+    components: { securitySchemes: object }
+  }
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  const secured = operations.filter(({ security }) => security !== undefined)
+  expect(secured.map(({ security }) => security)).toEqual(secured.map(() => [{ webhookToken: [] }]))
+  expect(new Set(secured.map(({ path }) => path))).toEqual(
+    new Set(Object.keys(paths).filter((path) => path.startsWith('/api/webhooks/{id}'))),
+  )
+  expect(components.securitySchemes).toMatchObject({ webhookToken: { type: 'http', scheme: 'bearer' } })
+  // OpenAPI has such a header ignored where it is a parameter.
+  expect(operations.flatMap(({ parameters = [] }) => parameters).map(({ name }) => name.toLowerCase())).not.toContain(
+    'authorization',
+  )
+})

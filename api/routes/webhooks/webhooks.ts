@@ -21,9 +21,6 @@ import { attemptOf, claim, readClaimBody } from '../claims/claim.ts'
 
 const path = '/api/webhooks/{id}'
 const params = z.object({ id: z.string() })
-const headers = z.object({
-  Authorization: z.string().optional().meta({ description: 'Bearer, and the `manage_token`. Required.' }),
-})
 const query = z.object({})
 const { challengeSeconds, uses, ofFid, deliveries } = webhookLimits
 const often = `${uses.attempts} of them in ${uses.seconds} seconds.`
@@ -56,7 +53,7 @@ const about = (
     'method' | 'path' | 'operationId' | 'summary' | 'description' | 'answer' | 'serve'
   > &
     Partial<Action<ClaimDeps>>,
-): Action<ClaimDeps> => ({ params, query, headers, errors: ['ERR_NOT_FOUND'], ...definition })
+): Action<ClaimDeps> => ({ params, query, token: 'webhookToken', errors: ['ERR_NOT_FOUND'], ...definition })
 
 /** Requests about webhooks: one that registers, and those of whoever has an endpoint's token. */
 export const webhookActions: readonly Action<ClaimDeps>[] = [

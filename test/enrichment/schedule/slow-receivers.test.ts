@@ -31,19 +31,36 @@ test('the job sends to others while each of its loops waits for a receiver that 
     await receivers.stop()
     await hub.stop()
   })
-  for (const host of slow) {
+  const asked = [...slow, quick]
+  for (const [place, host] of asked.entries()) {
     await register(`http://${host}:${receivers.port}/`)
-    await until(`${host} was asked`, () => receivers.unanswered.has(host), { explain: job.output })
+    const hosts = asked.slice(0, place + 1)
+    await until(`${hosts} wait at once`, () => wait(hosts, receivers.unanswered), { explain: job.output })
   }
-  await register(`http://${quick}:${receivers.port}/`)
-  await until(`${quick} was asked`, () => receivers.unanswered.has(quick))
-  expect([...receivers.unanswered.keys()]).toEqual([...slow, quick])
 
   receivers.answer()
   expect(await job.kill('SIGTERM')).toBe(0)
-  const { rows } = await pool.query('select outcome from webhook_delivery')
-  expect(rows).toEqual([...slow, quick].map(() => ({ outcome: 'ok' }))) // the job waited until they were stored
+  const { rows } = await pool.query('select distinct on (id) id, outcome from webhook_delivery order by id, at desc')
+  expect(rows).toEqual(
+    asked.map((host) => ({ id: idOf(host), outcome: 'ok' })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  ) // the job waited until they were stored
 })
+
+const idOf = (host: string) => `wh-${host}`
+
+/**
+ * Whether all of these hosts are being asked. On a machine that is busy, one of them may have been given up before the next
+ * was asked: the first such is due again, alone, so that one loop takes it.
+ */
+async function wait(hosts: readonly string[], unanswered: ReadonlyMap<string, unknown>): Promise<boolean> {
+  const next = hosts.find((host) => !unanswered.has(host))
+  if (next === undefined) return true
+  await database.pool.query(
+    'update source_state set due_at = $3, failures = 0 where source = $1 and subject = $2 and lease_id is null',
+    [sources.webhooks.name, `webhook:${idOf(next)}`, now],
+  )
+  return false
+}
 
 /** A server at every address of this machine that answers when it is told to. */
 async function startReceivers() {
@@ -71,7 +88,7 @@ async function startReceivers() {
 
 /** Stores an endpoint that wants the event, to be sent to at once. */
 async function register(url: string) {
-  const id = `wh-${new URL(url).hostname}`
+  const id = idOf(new URL(url).hostname)
   await insert(database.pool, 'webhook', {
     id,
     fid: 7,

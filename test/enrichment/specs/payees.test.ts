@@ -241,6 +241,12 @@ test('a price whose payee signed it says until when, in the answer and on the pa
   await log('escrow_refund', 313, { subject: hashOf('refunded'), amount: -10_000n })
   expect(await signed()).toEqual(none)
   await pay(306)
+  // A refund counts once its block is final.
+  await log('escrow_charge', 314, { subject: hashOf('refunded later') })
+  await log('escrow_refund', 351, { subject: hashOf('refunded later'), amount: -10_000n })
+  const fulfilled = { offer_outcome: 'fulfilled', signed_since: seen }
+  expect(await signed()).toEqual({ ...fulfilled, paid_tx_hash: hashOf('tx base 314'), paid_block_number: 314 })
+  await database.pool.query('update payment set block_number = 315 where block_number = 351 and net < 0')
   const paid = { offer_outcome: 'fulfilled', paid_tx_hash: hashOf('tx base 306'), paid_block_number: 306 }
   expect(await signed()).toEqual({ ...paid, signed_since: seen })
   // A thousand authorizations of nothing to it hide no payment.

@@ -1,5 +1,4 @@
-import type { Backoff } from '../ops/backoff.ts'
-import { day, hour, minute, second } from '../ops/time.ts'
+import { type Backoff, day, hour, minute, second } from '../ops/time.ts'
 
 /**
  * Kind of thing a source asks about. Subjects are written `fid:123`, `address:0x…` (a holder), `token:base:12` (a
@@ -26,8 +25,8 @@ export interface SourceRow {
   readonly retry: Backoff
   /** Subjects leased per pass, at most. */
   readonly batch: number
-  /** Subjects read together in one round of requests. */
-  readonly perRead: number
+  /** Subjects read together in one round of requests; default: 1. */
+  readonly perRead?: number
   /** Passes at the same time, so that subjects that take long do not hold up the rest; default: 1. */
   readonly loops?: number
   /** Reads that a loop may have under way, so that it begins others while some take long; default: a pass waits for its own. */
@@ -52,7 +51,6 @@ export const sources = {
     cadenceMs: { all: day, claimed: 5.4 * hour, emptied: 70 * minute, missing: 6 * minute },
     retry: daily,
     batch: 8,
-    perRead: 1,
     leaseMs: minute,
   },
   /** Status of the hub, and the list of the network's shards. */
@@ -63,7 +61,6 @@ export const sources = {
     cadenceMs: { all: 5 * minute },
     retry: { baseMs: 5 * second, capMs: 5 * minute },
     batch: 1,
-    perRead: 1,
     leaseMs: 20 * second,
   },
   /** The event stream of a shard; HUB_POLL_SECONDS is its cadence and the base of its backoff. */
@@ -74,7 +71,6 @@ export const sources = {
     cadenceMs: {},
     retry: { baseMs: second, capMs: minute },
     batch: 16,
-    perRead: 1,
     leaseMs: 20 * second,
   },
   /** All accounts of a shard, page by page. Events and re-reads keep things fresh between two sweeps. */
@@ -85,7 +81,6 @@ export const sources = {
     cadenceMs: { all: 30 * day },
     retry: { baseMs: 10 * second, capMs: 10 * minute },
     batch: 1,
-    perRead: 1,
     leaseMs: minute,
   },
   /** Finds the accounts of holders that no known account verifies; a batch is as large as one Neynar request may be. */
@@ -109,7 +104,6 @@ export const sources = {
     cadenceMs: { held: day, others: 7 * day },
     retry: { baseMs: minute, capMs: 7 * day },
     batch: 20,
-    perRead: 1,
     atOnce: 200, // a slow host takes ten seconds, and those behind it wait for it
     leaseMs: 3 * minute,
   },
@@ -121,7 +115,6 @@ export const sources = {
     cadenceMs: {},
     retry: { baseMs: minute, capMs: 7 * day },
     batch: 20,
-    perRead: 1,
     atOnce: 200, // a slow host takes ten seconds, and those behind it wait for it
     leaseMs: 3 * minute,
   },
@@ -134,7 +127,6 @@ export const sources = {
     cadenceMs: { held: day, others: 7 * day, behind: 10 * minute },
     retry: daily,
     batch: 20,
-    perRead: 1,
     leaseMs: 3 * minute,
   },
   /** Tags that Blockscout has for an agent's addresses. */
@@ -190,7 +182,6 @@ export const sources = {
     cadenceMs: { all: day },
     retry: daily,
     batch: 4,
-    perRead: 1,
     leaseMs: 15 * minute, // without a token there is a minute between two requests
   },
   /** Machine-readable documents on an agent's own hosts: all known ones are well, one fails, or there are none. */
@@ -203,7 +194,6 @@ export const sources = {
     cadenceMs: { well: 6 * hour, failing: hour, pages: day, nothing: 7 * day },
     retry: { baseMs: hour, capMs: 7 * day },
     batch: 10,
-    perRead: 1,
     atOnce: 100, // a look at a slow host takes minutes
     leaseMs: 5 * minute,
   },
@@ -217,7 +207,6 @@ export const sources = {
     cadenceMs: { settled: 30 * day, open: day, pending: 5 * minute },
     retry: daily,
     batch: 20,
-    perRead: 1,
     leaseMs: minute,
   },
   /** Whether the other hubs of HUB_URL have the messages that verify an agent's addresses. */
@@ -230,7 +219,6 @@ export const sources = {
     cadenceMs: { all: 6 * hour, away: hour, missing: 6 * minute },
     retry: daily,
     batch: 8,
-    perRead: 1,
     leaseMs: minute,
   },
   /** Re-checks the evidence of an account's claims: daily, and when something speaks against one. */
@@ -242,7 +230,6 @@ export const sources = {
     cadenceMs: { all: day, pending: minute, unknown: hour },
     retry: { baseMs: minute, capMs: 6 * hour },
     batch: 8,
-    perRead: 1,
     leaseMs: 2 * minute,
   },
   /** The complete list of accounts that an agent follows. Events bring changes in between. */
@@ -255,7 +242,6 @@ export const sources = {
     cadenceMs: { all: day },
     retry: daily,
     batch: 8,
-    perRead: 1,
     leaseMs: 2 * minute,
   },
   /** The accounts that facilitators publish as those they send transactions from. */
@@ -266,7 +252,6 @@ export const sources = {
     cadenceMs: { all: day },
     retry: daily,
     batch: 4,
-    perRead: 1,
     leaseMs: 2 * minute,
   },
   /** What witnesses say of the last checkpoint of the transparency log. */
@@ -277,7 +262,6 @@ export const sources = {
     cadenceMs: { all: 2 * second },
     retry: { baseMs: second, capMs: minute },
     batch: 8,
-    perRead: 1,
     leaseMs: 2 * minute,
   },
   /** Endpoints that accounts have events sent to. They come due with each event; the cadence is a look for nothing missed. */
@@ -288,7 +272,6 @@ export const sources = {
     cadenceMs: { all: hour, postponed: 2 * second },
     retry: { baseMs: second, capMs: second }, // the source has pauses of its own
     batch: 200,
-    perRead: 1,
     loops: 2, // one asks the database while the other sends
     atOnce: 1_000, // a receiver may take 15 seconds to answer
     leaseMs: 2 * minute,

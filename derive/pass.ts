@@ -1,7 +1,6 @@
 import { inTransaction } from '../db/pool.ts'
 import { isAnyDue, markDue, markLater, takeDue } from '../db/queries/due/queue.ts'
-import { doubledMs } from '../ops/backoff.ts'
-import { minute, second } from '../ops/time.ts'
+import { doubledMs, minute, second } from '../ops/time.ts'
 import type { Derivation, DeriveContext } from './derivation.ts'
 
 /** How long a key that failed waits for its next attempt. */

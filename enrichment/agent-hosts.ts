@@ -3,8 +3,7 @@ import { bearableRest, retryAfterMs, shortestRestMs, unnamedRestMs } from '../ho
 import type { Door, Fetched, FetchOptions } from '../net/door.ts'
 import type { EgressAllow } from '../net/egress.ts'
 import { DoorError, type DoorReason } from '../net/errors.ts'
-import { type Backoff, doubledMs } from '../ops/backoff.ts'
-import { hour, minute } from '../ops/time.ts'
+import { type Backoff, doubledMs, hour, minute } from '../ops/time.ts'
 
 /** Pauses after 429s in a row. */
 const refused: Backoff = { baseMs: shortestRestMs, capMs: hour }

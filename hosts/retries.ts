@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Backoff, doubledMs } from '../ops/backoff.ts'
-import { minute } from '../ops/time.ts'
+import { type Backoff, doubledMs, minute } from '../ops/time.ts'
 import { meaningOfStatus } from './meaning.ts'
 
 /**

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Backoff, doubledMs } from '../ops/backoff.ts'
 import { freePort } from '../ops/ports.ts'
+import { type Backoff, doubledMs } from '../ops/time.ts'
 import { type PostgresHome, runAs } from './home.ts'
 
 export interface EmbeddedOptions {

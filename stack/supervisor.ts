@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Backoff, doubledMs } from '../ops/backoff.ts'
+import { type Backoff, doubledMs } from '../ops/time.ts'
 import { type ProcessFile, signal } from './processes.ts'
 
 /** One of the project's processes. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { RedisReply } from 'rate-limit-redis'
 import { createClient, ErrorReply } from 'redis'
-import { type Backoff, doubledMs } from '../../ops/backoff.ts'
+import { type Backoff, doubledMs } from '../../ops/time.ts'
 
 /**
  * The timeout of a reply: the client library itself has none for a command that is already written. Counted in ticks

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { doubledMs } from '../../ops/backoff.ts'
-import { second } from '../../ops/time.ts'
+import { doubledMs, second } from '../../ops/time.ts'
 import type { Watchdog } from './watchdog.ts'
 
 interface Loop {

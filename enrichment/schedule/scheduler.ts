@@ -10,8 +10,7 @@ import {
 } from '../../db/queries/sources/source-state.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { backoffMs, jittered } from '../../ops/backoff.ts'
-import { minute, second } from '../../ops/time.ts'
+import { backoffMs, jittered, minute, second } from '../../ops/time.ts'
 import { type AnySource, LeaseLost } from './source.ts'
 import { type Store, type Storing, storing } from './storing.ts'
 
@@ -62,7 +61,7 @@ export async function beginPass(source: AnySource, pass: Pass, most: number): Pr
   const subjects = await lease(source, pass, leaseId, most)
   const letGo = holdLease(source, pass, subjects, leaseId)
   const store = storing(source, pass, leaseId)
-  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId, store))
+  const reads = chunks(subjects, source.perRead ?? 1).map((group) => readGroup(source, pass, group, leaseId, store))
   Promise.allSettled(reads).then(letGo)
   return { leased: subjects.length, reads }
 }

@@ -8,8 +8,8 @@ import {
   type LeasedSubject,
   lockHeld,
 } from '../../db/queries/sources/source-state.ts'
-import { backoffMs, jittered, type Random } from '../../ops/backoff.ts'
 import { batched } from '../../ops/batched.ts'
+import { backoffMs, jittered, type Random } from '../../ops/time.ts'
 import { type Answer, type AnySource, LeaseLost, type ManySource, type Reading, type Source } from './source.ts'
 
 /** What storing needs. */

@@ -1,4 +1,5 @@
-import { type SpecContent, shortText } from './content.ts'
+import type { SpecContent } from '../../db/queries/sources/agent-specs.ts'
+import { shortText } from './content.ts'
 import { contentOf, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
 import { fieldsOf, membersOf } from './offers/spellings.ts'
 

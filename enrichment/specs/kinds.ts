@@ -1,6 +1,5 @@
-import type { documentKinds } from '../../db/queries/sources/agent-specs.ts'
+import type { documentKinds, SpecContent } from '../../db/queries/sources/agent-specs.ts'
 import { toA2aCard } from './a2a.ts'
-import type { SpecContent } from './content.ts'
 import { toMcpCard } from './mcp-card.ts'
 import { toOpenApi } from './openapi.ts'
 import { toX402Manifest } from './x402.ts'

@@ -1,4 +1,5 @@
-import { type SpecContent, type SpecDetails, shortText } from './content.ts'
+import type { SpecContent, SpecDetails } from '../../db/queries/sources/agent-specs.ts'
+import { shortText } from './content.ts'
 import { fieldsOf, type Meaning, means, membersOf } from './offers/spellings.ts'
 
 /** A skill or a tool of a document. */

@@ -1,5 +1,6 @@
+import type { SpecContent } from '../../db/queries/sources/agent-specs.ts'
 import { textOf } from '../../trust/strict-json.ts'
-import { type SpecContent, shortText } from './content.ts'
+import { shortText } from './content.ts'
 import { contentOf, type Interface, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
 import { fieldsOf, type Members, membersOf } from './offers/spellings.ts'
 

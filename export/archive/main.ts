@@ -49,8 +49,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
   const { serveRound } = await import('../served/round.ts') // imported late, so that --help is quick
-  const { runArchive } = await import('./run.ts')
-  const { readerOf } = await import('./read-again.ts')
+  const { readerOf, runArchive } = await import('./run.ts')
   const database = await openExisting(vars.DATABASE_URL)
   await refusePooler(database.databaseUrl)
   const pool = createPool({

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSite } from '../../../config/platforms.ts'
+import type { SpecDetails } from '../../../db/queries/sources/agent-specs.ts'
 import type { Fetched } from '../../../net/door.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
 import { type SpecStatus, statusOf } from '../check-status.ts'
-import { parsed, type SpecDetails } from '../content.ts'
+import { parsed } from '../content.ts'
 import { specRequests } from '../spec-requests.ts'
 
 const answer = z.looseObject({

@@ -11,12 +11,12 @@ export const dollars = (amount: string) => `(${amount} * 0.000001)`
 
 /** Exact dollars of a settlement or payment, whose own `amount` is in millionths; with more decimals where its token has. */
 export const exactDollars = (row: string, amount: string) =>
-  `case when tokens_are_scaled() then dollars_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${amount})
+  `case when tokens_are_scaled() then (exact_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${amount})).dollars
         else ${dollars(amount)} end`
 
 /** Its exact base units, as text. */
 export const exactUnits = (row: string) =>
-  `(case when tokens_are_scaled() then base_units_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${row}.amount)
+  `(case when tokens_are_scaled() then (exact_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${row}.amount)).base_units
          else ${row}.amount end)::text`
 
 /** A list that is `[]`, not null, when it has no element. */

@@ -61,7 +61,7 @@ export function settlementConditions(filter: SettlementFilter, { order, after, p
     rows.push(`s.amount <= ${most}`)
     // A token of finer units than millionths: what is cut off in the row may be beyond.
     rows.push(`(not tokens_are_scaled() or s.amount < ${most}
-                or dollars_of(s.chain, s.block_number, s.log_index, s.amount) * 1000000 <= ${most})`)
+                or (exact_of(s.chain, s.block_number, s.log_index, s.amount)).dollars * 1000000 <= ${most})`)
   }
   if (final !== null) {
     rows.push(

@@ -263,27 +263,20 @@ create table exact_amount (
 create function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select false';
 
 -- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has, or what a
--- refund takes off income. As their owner, because readers of the views may not read the table; who calls them for many
--- rows asks first whether tokens are scaled, which costs nothing.
-create function base_units_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
+-- refund takes off income, which may be a part of it. As its owner, because readers of the views may not read the table; who
+-- calls it for many rows asks first whether tokens are scaled, which costs nothing.
+create function exact_of(of_chain text, of_block int, of_log int, amount numeric, out base_units numeric, out dollars numeric)
   language sql stable parallel safe security definer set search_path = public, pg_temp as $$
-  select case when tokens_are_scaled() then coalesce(
-           (select case when amount < 0 and amount <> trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
-                          then trunc(amount * ('1e' || e.decimals - 6)::numeric)
-                        else e.base_units end
-              from exact_amount e
-             where e.chain = of_chain and e.block_number = of_block and e.log_index = of_log), amount)
-         else amount end
-$$;
-create function dollars_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
-  language sql stable parallel safe security definer set search_path = public, pg_temp as $$
-  select case when tokens_are_scaled() then coalesce(
-           (select case when amount < 0 and amount <> trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
-                          then amount * 0.000001
-                        else e.base_units * ('1e-' || e.decimals)::numeric end
-              from exact_amount e
-             where e.chain = of_chain and e.block_number = of_block and e.log_index = of_log), amount * 0.000001)
-         else amount * 0.000001 end
+  select case when e.id is null then amount
+              when part.is_so then trunc(amount * ('1e' || e.decimals - 6)::numeric)
+              else e.base_units end,
+         case when e.id is null or part.is_so then amount * 0.000001
+              else e.base_units * ('1e-' || e.decimals)::numeric end
+    from (values (true)) one
+    left join exact_amount e
+      on tokens_are_scaled() and e.chain = of_chain and e.block_number = of_block and e.log_index = of_log
+   cross join lateral (
+     select amount < 0 and amount <> trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric) as is_so) part
 $$;
 
 -- Symbol of a token of the chain table, from there as well.

@@ -39,7 +39,7 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
          order by c.block_timestamp desc
          limit 5000)) i
      where i.is_payment and i.token = o.token and i.block_timestamp between o.since and o.until and i.block_number <= o.finalized_block
-       and case when tokens_are_scaled() then base_units_of(o.chain, i.block_number, i.log_index, i.gross) else i.gross end
+       and case when tokens_are_scaled() then (exact_of(o.chain, i.block_number, i.log_index, i.gross)).base_units else i.gross end
            between case when o.may_be_less then 1 else o.most end and o.most
        and i.payer <> o.payee and i.funder is distinct from o.payee
        and not exists (select from public.payment r

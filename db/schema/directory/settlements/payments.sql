@@ -5,13 +5,13 @@ select p.chain, p.block_number, p.log_index, '0x' || encode(p.tx_hash, 'hex') as
        '0x' || encode(p.facilitator, 'hex') as facilitator_address, '0x' || encode(p.token, 'hex') as token_address,
        case when t.is_dollar then token_symbol_of(p.token) end as token_symbol,
        p.net as amount,
-       case when t.is_dollar and tokens_are_scaled() then base_units_of(p.chain, p.block_number, p.log_index, p.net)
+       case when t.is_dollar and tokens_are_scaled() then (exact_of(p.chain, p.block_number, p.log_index, p.net)).base_units
             when t.is_dollar then p.net end::numeric(38, 0) as base_units,
        case when t.is_dollar and tokens_are_scaled() then coalesce((
               select e.decimals from public.exact_amount e
                where e.chain = p.chain and e.block_number = p.block_number and e.log_index = p.log_index), 6)
             when t.is_dollar then 6 end as decimals,
-       case when t.is_dollar and tokens_are_scaled() then dollars_of(p.chain, p.block_number, p.log_index, p.net)
+       case when t.is_dollar and tokens_are_scaled() then (exact_of(p.chain, p.block_number, p.log_index, p.net)).dollars
             when t.is_dollar then p.net * 0.000001 end as amount_usdc,
        '0x' || encode(p.subject, 'hex') as subject, '0x' || encode(p.funder, 'hex') as funder_address,
        '0x' || encode(p.forwarder, 'hex') as forwarder_address,

@@ -7,12 +7,12 @@ select s.chain, s.block_number, s.log_index, '0x' || encode(s.tx_hash, 'hex') as
        '0x' || encode(s.payment_nonce, 'hex') as payment_nonce, '0x' || encode(s.selector, 'hex') as selector,
        s.selector in ('\xe3ee160e', '\xef55bec6') as counted,
        s.amount,
-       case when tokens_are_scaled() then dollars_of(s.chain, s.block_number, s.log_index, s.amount)
+       case when tokens_are_scaled() then (exact_of(s.chain, s.block_number, s.log_index, s.amount)).dollars
             else s.amount * 0.000001 end as amount_usdc,
        s.recipient as recipient_bytes,
        coalesce(s.block_number <= c.finalized_block, false) as final, token_symbol_of(s.token) as token_symbol, s.payer as payer_bytes,
        s.selector_source::text as selector_source,
-       case when tokens_are_scaled() then base_units_of(s.chain, s.block_number, s.log_index, s.amount)
+       case when tokens_are_scaled() then (exact_of(s.chain, s.block_number, s.log_index, s.amount)).base_units
             else s.amount end::numeric(38, 0) as base_units
   from public.settlement s
   left join public.chain_state c on c.chain = s.chain;

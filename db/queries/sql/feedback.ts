@@ -24,13 +24,17 @@ export const isPaid = (sum: string, atLeast = 1) => `${hasPaid(sum, atLeast)} an
 /** SQL: array of the rules that flag a feedback `f`. */
 export const flagsOf = (f: string) => `array(select x.rule from feedback_flag x where x.id = ${f}.id order by x.rule)`
 
-/** SQL: whether the agent responded to a feedback `f`, from an address that it verified or a wallet of its registrations. */
+/** SQL: whether the agent responded to a feedback `f`, from an address that was its own then: verified, a wallet or an operator. */
 export const answered = (fid: string) => `exists (
          select from income_owner o
            join feedback_response r
              on r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
             and r.feedback_index = f.feedback_index and r.responder = o.address and r.block_timestamp >= o.from_at
-            and (o.because <> 'operator' or r.block_timestamp < o.to_at)
+            and r.block_timestamp < o.to_at
+            and (o.because <> 'verified'
+                 or exists (select from verified_address v
+                             where v.fid = o.fid and v.address = o.address
+                               and (v.ended_at is null or v.ended_at > r.block_timestamp)))
           where o.fid = ${fid} and o.because <> 'holder')`
 
 /** SQL: the rating of a feedback as an exact decimal, scaled by its `value_decimals`. */

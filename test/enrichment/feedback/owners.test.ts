@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { answered } from '../../../db/queries/sql/feedback.ts'
 import { deriveAll } from '../../derive/again.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
-import { birth } from '../../support/seed.ts'
+import { addressOf, birth, insert } from '../../support/seed.ts'
+import { bytes } from '../rollup/income-rows.ts'
 import { expected, goingRound, history, store } from './history.ts'
 
 const database = testDatabase()
@@ -61,4 +63,48 @@ test('a paying customer stays a stranger whom the agent names its operator, or a
   ])
   await deriveAll({ pool, now, settlementOverloads: 'spec' })
   expect(await judged()).toEqual(['1 5 stranger  true false', '1 9 stranger  true false'])
+})
+
+test('an address that the agent has given up, or its registration names no more, does not answer for it', async () => {
+  const { pool } = database
+  await store(pool, [
+    { kind: 'verify', fid: 1, who: 0 },
+    { kind: 'transfer', token: 1, who: 0 },
+    { kind: 'verify', fid: 1, who: 1 },
+    { kind: 'wallet', token: 1, who: 2 },
+    ...[4, 5, 6, 7].map(() => ({ kind: 'rate' as const, token: 1, who: 5 })),
+    { kind: 'unverify', fid: 1, who: 1 },
+    { kind: 'wallet', token: 1, who: 3 },
+  ])
+  await deriveAll({ pool, now, settlementOverloads: 'spec' })
+  const answers = [
+    { by: 'p1', to: 4, block: 7 },
+    { by: 'p1', to: 5, block: 20 },
+    { by: 'p2', to: 6, block: 20 },
+    { by: 'p3', to: 7, block: 20 },
+  ]
+  for (const { by, to, block } of answers)
+    await insert(pool, 'feedback_response', {
+      id: `base-${by}-${to}`,
+      chain: 'base',
+      agent_id: 1,
+      client: bytes(addressOf('p5')),
+      feedback_index: to,
+      responder: bytes(addressOf(by)),
+      response_uri: '',
+      response_hash: Buffer.alloc(32),
+      block_number: block,
+      log_index: to,
+      block_timestamp: new Date(birth.getTime() + block * 60_000),
+      tx_hash: Buffer.alloc(32),
+    })
+  const { rows } = await pool.query(
+    `select f.id, ${answered('f.fid')} as answered from judged_feedback f where f.fid = 1 order by f.id`,
+  )
+  expect(rows.map(({ id, answered }) => [id, answered])).toEqual([
+    ['4', true],
+    ['5', false],
+    ['6', false],
+    ['7', true],
+  ])
 })

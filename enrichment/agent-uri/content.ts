@@ -25,7 +25,7 @@ type Content =
       readonly bytes: Uint8Array
       readonly settled: boolean
       readonly from: string
-      /** Whether the address that answered, after all redirects, has the origin of the URI. */
+      /** Whether the address that answered, after all redirects, has the origin of the URI; one of http is asked by https. */
       readonly isOwn: boolean
       readonly version?: Version
     }
@@ -49,7 +49,7 @@ export function createContents({ hosts, gateways, arweaveUrl, timeoutMs = 10 * s
       return { status: 'found', bytes: form.bytes, settled: true, from: 'the URI itself', isOwn: false }
     try {
       if (form.kind === 'web')
-        return remote(await fetchForm(form, known), { settled: false, sent: known, at: form.url })
+        return remote(await fetchForm(form, known), { settled: false, sent: known, at: hosts.secured(form.url) })
       if (form.kind === 'arweave') return remote(await fetchForm(form, undefined), { settled: true })
       const content = await gateways.read(form, form.gateway)
       return content ? remote(content.fetched, { settled: content.proven }) : failed('unreachable', 'no gateway has it')
@@ -74,7 +74,7 @@ interface Asked {
   readonly settled: boolean
   /** Version that the request asked about, without which a host's 304 says nothing. */
   readonly sent?: Version
-  /** The address that the URI is; undefined: it names content that any host may send. */
+  /** The address that the URI is, as it is asked: by https. Undefined: the URI names content that any host may send. */
   readonly at?: URL
 }
 

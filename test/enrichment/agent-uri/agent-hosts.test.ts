@@ -1,3 +1,6 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { startWebHost } from '../../../devnet/hosts/web-host.ts'
 import { rawBlock, smallFile } from '../../../devnet/world/blocks.ts'
@@ -8,6 +11,7 @@ import { HostClosed } from '../../../hosts/host.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { startGateways } from '../../derive/agents/job.ts'
+import { issueCertificate } from '../../net/certificate.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 
 const options = { maxBytes: 1_000, timeoutMs: 20_000 }
@@ -215,6 +219,33 @@ test('plain http is kept for an operator’s exceptions; anybody else is asked b
   expect(hosts.secured(new URL(`${asked.url}/a`)).href).toBe(`${asked.url}/a`)
   expect(hosts.secured(new URL('http://a.shop.xyz/a?b#c')).href).toBe('https://a.shop.xyz/a?b#c')
   await expect(hosts.fetch(new URL('http://a.shop.xyz:8080/'), options)).rejects.toMatchObject({ reason: 'blocked' })
+})
+
+test('a file that an http address names speaks for its registration: its host was asked by https', async () => {
+  const name = 'a.shop.xyz'
+  const authority = issueCertificate('Test Authority')
+  const known = getCACertificates('default')
+  setDefaultCACertificates([...known, authority.pem.cert])
+  onTestFinished(() => setDefaultCACertificates(known))
+  const server = createServer(issueCertificate(name, authority).pem, (_, res) => {
+    res.end(JSON.stringify({ name: 'A' }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const { port } = server.address() as AddressInfo
+  // The door may reach the test's host; whoever asks it has no exception for plain http.
+  const userAgent = 'test/1.0 (+https://agents.shop.xyz)'
+  const egressAllow = parseEgressAllow(`${name}:${port}`)
+  const door = createDoor({ userAgent, egressAllow, politeness: impatient, lookup })
+  const hosts = createAgentHosts({ door, egressAllow: parseEgressAllow(''), now: () => new Date() })
+  onTestFinished(() => hosts.host.stop())
+  const resolve = createResolver({
+    hosts,
+    gateways: createGateways({ hosts, urls: [] }),
+    arweaveUrl: 'https://arweave.net',
+  })
+  expect(await resolve(`http://${name}:${port}/a.json`)).toMatchObject({ status: 'ok', isOwn: true })
+  expect(await resolve(`https://${name}:${port}/a.json`)).toMatchObject({ status: 'ok', isOwn: true })
 })
 
 test('a full line for one host and a process that stops are no failures of the host', async () => {

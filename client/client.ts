@@ -91,7 +91,7 @@ export class AgentDirectory {
 
   /**
    * What the service answers under a path, signed: of a profile, settlements, income, a payee or the proof of a claim. Keep
-   * it as it is, and read it with `verifySigned`. Throws DirectoryError ERR_SIGNATURE_UNAVAILABLE when it does not sign.
+   * it as it is, and read it with `verifySigned`. Throws DirectoryError ERR_NOT_FOUND, whose detail says so, when it does not sign.
    */
   signed(path: string, query: Query = {}): Promise<SignedAnswer> {
     return this.#read(path, { ...query, signed: 1 })

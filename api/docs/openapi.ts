@@ -92,7 +92,7 @@ function readOf(route: Route): ZodOpenApiOperationObject {
   const operation = cachedRead(
     route,
     metered,
-    errorResponses([...errors, ...(signable ? signedErrors : []), ...always]),
+    errorResponses([...new Set([...errors, ...(signable ? signedErrors : []), ...always])]),
   )
   if (!signable) return operation
   const answer = operation.responses['200'] as ZodOpenApiResponseObject
@@ -100,7 +100,8 @@ function readOf(route: Route): ZodOpenApiOperationObject {
   return { ...operation, responses: { ...operation.responses, '200': { ...answer, content } } }
 }
 
-const signedErrors: readonly ErrorCode[] = ['ERR_SIGNATURE_UNAVAILABLE']
+/** Without a key there is no signed answer. */
+const signedErrors: readonly ErrorCode[] = ['ERR_NOT_FOUND']
 
 /** Error codes that every page can be answered with, as HTML. */
 const pageErrors: readonly ErrorCode[] = ['ERR_RATE_LIMIT', 'ERR_INTERNAL']

@@ -132,12 +132,6 @@ export const errorTable = {
     when: 'the store of the rate limiter is out of reach; try again shortly',
     retry: 'retry-after',
   },
-  ERR_SIGNATURE_UNAVAILABLE: {
-    status: 406,
-    title: 'Answers are not signed',
-    when: 'a signed answer is asked for, and the service has no key to sign it with',
-    retry: 'no',
-  },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof errorTable

@@ -11,7 +11,7 @@ import type { Route } from './route.ts'
 export const signedType = 'application/jose+json'
 
 /**
- * Signs the content of a 200 that was asked for under a path. Rejects with ERR_SIGNATURE_UNAVAILABLE when there is no key.
+ * Signs the content of a 200 that was asked for under a path. Rejects with ERR_NOT_FOUND when there is no key.
  *
  * `freshMs`: how long the same content is answered with the same signature. `key`: of the result in the cache of answers.
  */

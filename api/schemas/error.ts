@@ -39,7 +39,6 @@ const fields = {
     retryAfterSeconds: seconds,
   },
   ERR_RATE_LIMITER_UNAVAILABLE: { retryAfterSeconds: seconds },
-  ERR_SIGNATURE_UNAVAILABLE: {},
 } as const satisfies Record<ErrorCode, z.ZodRawShape>
 
 const withoutDetail: readonly ErrorCode[] = ['ERR_INTERNAL', 'ERR_RATE_LIMITER_UNAVAILABLE']

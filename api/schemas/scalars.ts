@@ -68,12 +68,16 @@ export const checkStatus = z
   ])
   .meta({ id: 'CheckStatus', description: 'How the last check of a document ended; ok: a document of its kind.' })
 
-/** Dollars with six decimals. */
-export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
-/** Dollars from which refunds are taken. */
-export const netDollars = z
+/** Dollars with the decimals of their token. */
+export const dollars = z
   .number()
-  .meta({ description: 'Dollars; exact, six decimals. Below zero: more went back to payers than came.' })
+  .nonnegative()
+  .meta({ description: 'Dollars; exact, six decimals, or more of a token that has more.' })
+/** Dollars from which refunds are taken. */
+export const netDollars = z.number().meta({
+  description:
+    'Dollars; exact, six decimals, or more of a token that has more. Below zero: more went back to payers than came.',
+})
 
 /** A value of the chain table, looked up at each use: CHAINS_FILE may add chains after the schemas are made. */
 function ofChains<T extends string | number>(schema: z.ZodType<T>, values: () => T[]) {

@@ -40,7 +40,7 @@ export function answerSigner({ answerKeys = [], ...deps }: SignerDeps): AnswerSi
   return {
     keys: secret && keys,
     async sign(content, path, freshMs) {
-      if (!secret) throw new ApiError('ERR_SIGNATURE_UNAVAILABLE', unsigned)
+      if (!secret) throw new ApiError('ERR_NOT_FOUND', unsigned)
       const key = `signed ${path} ${content.etag}`
       const load = async () => signedContent(content, { path, secret, kid: (await jwks())[0]?.kid }, deps)
       return { key, value: (await deps.cache.get(key, freshMs, load)).value as Content }

@@ -172,9 +172,9 @@ test('a key that signed before is among the keys while it is in the file, behind
   expect(kept[1]?.keys.slice(1)).toEqual(kept[0]?.keys)
 })
 
-test('without a key there is an error of its own, and no key set', async () => {
+test('without a key there is no signed answer, and no key set', async () => {
   const keyless = await startApi(database)
-  const refused = { status: 406, error: 'ERR_SIGNATURE_UNAVAILABLE', detail: expect.stringContaining('LOG_KEY_FILE') }
+  const refused = { status: 404, error: 'ERR_NOT_FOUND', detail: expect.stringContaining('LOG_KEY_FILE') }
   expect(await failure(await keyless.get('/api/agent/1?signed=1'))).toEqual(refused)
   const accepts = await keyless.get('/api/agent/1', { headers: { Accept: `application/json;q=0.9, ${signedType}` } })
   expect([accepts.status, accepts.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])

@@ -13,13 +13,10 @@ const isWithin = (pair: string) => `exists (
            where w.address = ${pair}.recipient and w.chain = ${pair}.chain
              and w.from_at <= ${pair}.first_at and ${pair}.last_at < w.to_at)`
 
-/** Whether who paid its recipient by a payment did not get all of that back. By the primary key alone, whatever the statistics say. */
-const isKept = (payment: string) => `${payment}.amount > 0 and coalesce((
-              select ${hasPaid('sum')} from payment_sum sum
-               where (sum.payee, sum.payer, sum.chain, sum.funder)
-                     >= (${payment}.recipient, ${payment}.payer, ${payment}.chain, coalesce(${payment}.funder, ''))
-                 and (sum.payee, sum.payer, sum.chain, sum.funder)
-                     <= (${payment}.recipient, ${payment}.payer, ${payment}.chain, coalesce(${payment}.funder, ''))), false)`
+/** Whether who paid its recipient by a payment did not get all of that back. Few did, so these are read once, not for each payment. */
+const isKept = (payment: string) => `(${payment}.amount > 0 and ${payment}.is_dollar and ${payment}.payer is not null
+            and (${payment}.recipient, ${payment}.payer, ${payment}.chain, coalesce(${payment}.funder, ''))
+                not in (select payee, payer, chain, funder from emptied))`
 
 interface Pairs {
   /** SQL: the agent's id. */
@@ -50,6 +47,13 @@ countable as materialized (${
 `
     : 'select true as yes'
 }),
+-- Sums of which all went back.
+emptied as materialized (
+  select sum.payee, sum.payer, sum.chain, sum.funder
+    from (select distinct address from whose) one
+    join payment_sum sum on sum.payee = one.address
+   where (select yes from countable) and sum.refunded > 0 and not ${hasPaid('sum')}
+),
 pair as (
   select p.recipient, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at, p.amount > 0 as has_paid
     from whose

@@ -44,7 +44,10 @@ export interface DiscoveryFilter {
 
 /** A condition over the agent `a` for each filter, with its value as SQL. */
 const conditionOf: {
-  readonly [name in keyof Required<Omit<DiscoveryFilter, 'q' | 'has_settlements'>>]: (value: string) => string
+  readonly [name in keyof Required<Omit<DiscoveryFilter, 'q' | 'has_settlements'>>]: (
+    value: string,
+    isPage: boolean,
+  ) => string
 } = {
   chain: (value) => `a.chains && ${value}::text[]`,
   claimed: (value) => `a.claimed = ${value}`,
@@ -68,7 +71,7 @@ const conditionOf: {
   trust: (value) => holds(`s.terms @@ ${value}::tsquery`),
   active: (value) => holds(`s.terms @@ ('''active:' || ${value}::boolean || '''')::tsquery`),
   x402: (value) => holds(`s.terms @@ ('''x402:' || ${value}::boolean || '''')::tsquery`),
-  min_feedback: (value) => holds(`s.feedback_count >= ${value}::bigint`),
+  min_feedback: (value, isPage) => (isPage ? isRated(value) : holds(`s.feedback_count >= ${value}::bigint`)),
 }
 
 /** A value as the statement has it: of words that registrations say, a query that the planner knows, as few or nearly all may say one. */
@@ -79,6 +82,20 @@ const asked = (name: string, value: unknown) =>
 const holds = (condition: string) => `exists (
     select from agent_holding h join searched_registration s using (chain, agent_id)
      where h.fid = a.fid and h.reason is null and ${condition})`
+
+/** Most registrations with so much feedback that their holders are found first, and not looked for along an order. */
+const mostRated = 2_000
+
+/**
+ * Whether the agent `a` holds a registration with so much feedback, for a page along an order. Looked for from agent to agent,
+ * a registration is read by its key (`+ 0`): an index by feedback would be read to its end for each, as few as have so much.
+ */
+const isRated = (least: string) => `case
+    when (select count(*) from (select from searched_registration s where s.feedback_count >= ${least}::bigint
+                                 limit ${mostRated} + 1) rated) <= ${mostRated}
+    then a.fid in (select h.fid from searched_registration s join agent_holding h using (chain, agent_id)
+                    where h.reason is null and s.feedback_count >= ${least}::bigint)
+    else ${holds(`s.feedback_count + 0 >= ${least}::bigint`)} end`
 
 /**
  * A relation: the skills of an agent that the documents on its hosts name, and those that it is found by, which its
@@ -95,6 +112,8 @@ interface Reading {
   readonly named: readonly string[] | null
   /** Parameter values that the statement already has; absent: none. */
   readonly before?: readonly unknown[]
+  /** A page is read, not all of them counted. */
+  readonly isPage?: boolean
   /** Few agents are looked at, those that stand first in an order: the words of each are then sooner read by its FID. */
   readonly isNear?: boolean
 }
@@ -120,7 +139,7 @@ export function filterConditions(filter: DiscoveryFilter, reading: Reading): Con
     ...found.conditions,
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
-      return value === null ? [] : [condition(parameter(asked(name, value)))]
+      return value === null ? [] : [condition(parameter(asked(name, value)), reading.isPage === true)]
     }),
     ...(paid === null ? [] : [`a.settlements_all ${paid ? '> 0' : '= 0'}`]),
   ]

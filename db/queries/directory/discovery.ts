@@ -243,7 +243,7 @@ const nearRows = 500
  */
 function found({ filter, named, page: { sort, limit: rows, from } }: Wanted) {
   const isNear = 'after' in from || from.offset + rows <= nearRows
-  const { conditions, worded, values } = filterConditions(filter, { named, isNear })
+  const { conditions, worded, values } = filterConditions(filter, { named, isNear, isPage: true })
   const parameter = (value: unknown, type = 'bigint') => `$${values.push(value)}::${type}`
   // Sums of dollars are wider than anything else that a list is ordered by.
   const type = sort === 'most-earned' ? 'numeric' : 'bigint'

@@ -18,6 +18,14 @@ const isKept = (payment: string) => `(${payment}.amount > 0 and ${payment}.is_do
             and (${payment}.recipient, ${payment}.payer, ${payment}.chain, coalesce(${payment}.funder, ''))
                 not in (select payee, payer, chain, funder from emptied))`
 
+/** Common table expression: the sums of an agent's payers of which all went back. */
+const emptied = `emptied as materialized (
+  select sum.payee, sum.payer, sum.chain, sum.funder
+    from (select distinct address from whose) one
+    join payment_sum sum on sum.payee = one.address
+   where (select yes from countable) and sum.refunded > 0 and not ${hasPaid('sum')}
+)`
+
 interface Pairs {
   /** SQL: the agent's id. */
   readonly fid: string
@@ -47,13 +55,7 @@ countable as materialized (${
 `
     : 'select true as yes'
 }),
--- Sums of which all went back.
-emptied as materialized (
-  select sum.payee, sum.payer, sum.chain, sum.funder
-    from (select distinct address from whose) one
-    join payment_sum sum on sum.payee = one.address
-   where (select yes from countable) and sum.refunded > 0 and not ${hasPaid('sum')}
-),
+${emptied},
 pair as (
   select p.recipient, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at, p.amount > 0 as has_paid
     from whose

@@ -9,11 +9,11 @@ export const baseline = 'schema'
 
 /**
  * The migrations whose work is in `db/schema` and whose files are gone: the last one, and the SHA-256 of the names and digests
- * of all 34, a line each. A database that has them has the tables of the schema as it was then.
+ * of all 24, a line each. A database that has them has the tables of the schema as it was then.
  */
 const before = {
-  last: '5393_flags_of_escrows.sql',
-  sha256: 'dd60909cfb62ad3d3f79736c53aeb2e5413d0ba60f87d27cb023a3dd494f115d',
+  last: '5690_fees_in_feedback.sql',
+  sha256: 'cd25f3d95c98da69d768fb27a88e10291d63ded1a7c4cc73c9e29a214a8404cd',
 }
 
 export async function readApplied(client: pg.ClientBase): Promise<Applied> {

@@ -51,15 +51,15 @@ test('the description of a schema tells columns, their order, indexes, triggers,
 })
 
 test.for([
-  ['lacks the last migration', `delete from schema_migration where name = '5393_flags_of_escrows.sql'`],
-  ['lacks one in between', `delete from schema_migration where name = '5222_registration_of_wallet.sql'`],
+  ['lacks the last migration', `delete from schema_migration where name = '5690_fees_in_feedback.sql'`],
+  ['lacks one in between', `delete from schema_migration where name = '5610_fees_of_sums.sql'`],
   [
     'is of before there was a row of its schema',
-    `delete from schema_migration where name in ('schema', '5222_registration_of_wallet.sql')`,
+    `delete from schema_migration where name in ('schema', '5610_fees_of_sums.sql')`,
   ],
   [
     'had another text of one',
-    `update schema_migration set sha256 = 'other' where name = '5222_registration_of_wallet.sql'`,
+    `update schema_migration set sha256 = 'other' where name = '5610_fees_of_sums.sql'`,
   ],
 ])('a database of before that %s is refused in one line, and stays as it is', async ([, change]) => {
   const { url, pool } = await ownDatabase()

@@ -62,6 +62,7 @@ test('every connection is made in UTC but those that only ask the server about i
     'db/backup/copy-server.ts',
     'db/lock-retry.ts',
     'db/pooler.ts',
+    'db/server-wait.ts',
     'postgres/embedded.ts',
   ])
 })

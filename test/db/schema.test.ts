@@ -57,10 +57,7 @@ test.for([
     'is of before there was a row of its schema',
     `delete from schema_migration where name in ('schema', '5610_fees_of_sums.sql')`,
   ],
-  [
-    'had another text of one',
-    `update schema_migration set sha256 = 'other' where name = '5610_fees_of_sums.sql'`,
-  ],
+  ['had another text of one', `update schema_migration set sha256 = 'other' where name = '5610_fees_of_sums.sql'`],
 ])('a database of before that %s is refused in one line, and stays as it is', async ([, change]) => {
   const { url, pool } = await ownDatabase()
   await createBefore(url)

@@ -86,8 +86,9 @@ test('a backfill stores the same', async () => {
 
 test('JSON and SQL have all digits; sums are made of whole millionths', async () => {
   const { pool } = live.database
-  amendChain('base', { tokens: chains.base.tokens.map((token) => ({ ...token, decimals, symbol: 'ABC' })) })
-  onTestFinished(() => amendChain('base', { tokens: chains.base.tokens.map((token) => ({ ...token, decimals: 6 })) }))
+  const { tokens } = chains.base
+  amendChain('base', { tokens: tokens.map((token) => ({ ...token, decimals, symbol: 'ABC' })) })
+  onTestFinished(() => amendChain('base', { tokens }))
   await ensureChainRows(pool)
   const { rows: shown } = await pool.query<{ json: string; base_units: string; amount_usdc: string }>(
     `select ${settlementObject}::text as json, v.base_units::text, v.amount_usdc::text

@@ -93,7 +93,12 @@ export const kinds = {
       { table: 'oli_tag', key: 'fid' },
       { table: 'agent_identity', key: 'fid' },
       { table: 'codehost_profile', key: 'fid' },
-      { table: 'control_reading', on: ['insert'], key: 'h.fid', from: `${holders} where moved.names::text <> '[]'` },
+      {
+        table: 'control_reading',
+        on: ['insert', 'delete'],
+        key: 'h.fid',
+        from: `${holders} where moved.names::text <> '[]'`,
+      },
       {
         table: 'control_reading',
         on: ['update'],

@@ -88,14 +88,15 @@ const mostRated = 2_000
 
 /**
  * Whether the agent `a` holds a registration with so much feedback, for a page along an order. Looked for from agent to agent,
- * a registration is read by its key (`+ 0`): an index by feedback would be read to its end for each, as few as have so much.
+ * a registration is read by its key (`+ 0`): an index by feedback would be read to its end for each, as few as have so much;
+ * and for each alone (`offset 0`), not all of them before.
  */
 const isRated = (least: string) => `case
     when (select count(*) from (select from searched_registration s where s.feedback_count >= ${least}::bigint
                                  limit ${mostRated} + 1) rated) <= ${mostRated}
     then a.fid in (select h.fid from searched_registration s join agent_holding h using (chain, agent_id)
                     where h.reason is null and s.feedback_count >= ${least}::bigint)
-    else ${holds(`s.feedback_count + 0 >= ${least}::bigint`)} end`
+    else ${holds(`s.feedback_count + 0 >= ${least}::bigint offset 0`)} end`
 
 /**
  * A relation: the skills of an agent that the documents on its hosts name, and those that it is found by, which its

@@ -23,8 +23,8 @@ describe('the environment', () => {
   test('may be empty: then each chain has a metrics port of its own', () => {
     const ports = chainNames.map((name) => readConfig(name, {}, undefined).metricsPort)
     expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107])
-    // With more chains, the ports skip 9110, which is the enrichment's.
-    expect([7, 8, 9, 20].map(processorPort)).toEqual([9108, 9109, 9111, 9122])
+    // With more chains, the ports skip 9110 to 9112, which are those of the enrichment, the API and GraphQL.
+    expect([7, 8, 9, 20].map(processorPort)).toEqual([9108, 9109, 9113, 9124])
   })
 
   test('of empty values means the same', () => {
@@ -41,15 +41,17 @@ describe('the environment', () => {
       HOST: '0.0.0.0',
       SETTLEMENT_SCOPE: 'verified',
     }
-    expect(readConfig('gnosis', { ...env, RPC_GNOSIS: 'https://rpc.example' }, undefined)).toMatchObject({
+    expect(readConfig('celo', { ...env, RPC_CELO: 'https://rpc.example' }, undefined)).toMatchObject({
       databaseUrl: 'postgres://db/x',
       portalKey: 'key',
       scope: 'verified',
       metricsPort: 0,
       logLevel: 'debug',
       host: '0.0.0.0',
-      chain: { name: 'gnosis', rpc: 'https://rpc.example' },
+      chain: { name: 'celo', rpc: 'https://rpc.example' },
     })
+    // Without dollars no recipients are known, by whom payments could be told apart.
+    expect(readConfig('gnosis', { ...env }, undefined).scope).toBe('all')
   })
 
   test('is refused with every bad value at once', () => {

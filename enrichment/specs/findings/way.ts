@@ -1,3 +1,4 @@
+import { readyChains } from '../../../config/chains.more.ts'
 import { chainNames, chainOf } from '../../../config/chains.ts'
 import { textOf } from '../../../trust/strict-json.ts'
 import { networkOf } from '../../networks.ts'
@@ -51,7 +52,11 @@ function findingsOfAsset(asset: string, { chain }: Place): Finding[] {
   const of = (name: (typeof chainNames)[number]) =>
     tokensOf(name).some(({ address }) => address === asset.toLowerCase())
   if (chain === null || of(chain)) return []
-  const other = chainNames.find(of)
+  // A token with one address on many chains may be on this one too; whether it is, its code says.
+  const known = Object.values(readyChains).filter(({ tokens }) =>
+    tokens.some((one) => one.address === asset.toLowerCase()),
+  )
+  const other = known.length > 1 ? undefined : chainNames.find(of)
   return [other ? finding('asset_elsewhere', `${asset}, of ${other}`) : finding('asset_unknown', asset)]
 }
 

@@ -73,11 +73,13 @@ export const portal = {
 /** Port for health and metrics, unless METRICS_PORT is set, of the processor of the table's first chain. */
 const firstProcessorPort = 9101
 export const enrichmentPort = 9110
+/** Ports from the enrichment's on that no processor has: its own, and those that the units of systemd give the API and GraphQL. */
+const othersPorts = 3
 /** Default port of `npm run export -- --served`, the process that keeps the served files up to date. */
 export const exportPort = 9099
 
-/** Default port of the processor of the chain at `place` (from 0) in the table; the enrichment's port is left out. */
+/** Default port of the processor of the chain at `place` (from 0) in the table; those of other processes are left out. */
 export function processorPort(place: number): number {
   const port = firstProcessorPort + place
-  return port < enrichmentPort ? port : port + 1
+  return port < enrichmentPort ? port : port + othersPorts
 }

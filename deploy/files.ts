@@ -52,7 +52,9 @@ function compose(chains: readonly ChainName[]): Rewriting[] {
 }
 
 function squid(chains: readonly ChainName[]): Rewriting[] {
-  const processors = chains.map((name) => `    - name: ${name}\n      cmd: [node, dist/processors/main.js, ${name}]\n`)
+  const processors = chains.map(
+    (name) => `    - name: ${name.replaceAll('_', '-')}\n      cmd: [node, dist/processors/main.js, ${name}]\n`,
+  )
   const added = chainNames.filter((name) => !isBuiltIn(name)).map((name) => chainOf(name).rpcVariable)
   const secrets = added.map((name) => `    ${name}: \${{ secrets.${name} || '' }}\n`)
   const chosen = areBuiltIn(chains) ? '' : `    CHAINS: ${chains.join(',')}\n`

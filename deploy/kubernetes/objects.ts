@@ -178,9 +178,13 @@ function served(process: Process): object[] {
   ]
 }
 
-/** The chain with most to load; undefined: none of these has settlements. */
+/** The chain with most to load; undefined: none of these has settlements from before its registry. */
 function backfilledChain(chains: readonly ChainName[]): ChainName | undefined {
-  return chains.includes(busiestChain) ? busiestChain : chains.find((name) => chainOf(name).tokens.length > 0)
+  const hasHistory = (name: ChainName) => {
+    const { tokens, registry } = chainOf(name)
+    return tokens.some(({ fromBlock }) => fromBlock < registry.fromBlock)
+  }
+  return chains.includes(busiestChain) ? busiestChain : chains.find(hasHistory)
 }
 
 /**

@@ -44,7 +44,8 @@ export const probes = {
 } as const
 
 export const processorOf = (chain: ChainName): Process => ({
-  name: `processor-${chain}`,
+  // Names of Kubernetes have no underscores, and those of chains no hyphens.
+  name: `processor-${chain.replaceAll('_', '-')}`,
   command: ['node', 'dist/processors/main.js', chain],
   labels: { chain },
   memory: ['256Mi', '1Gi'],

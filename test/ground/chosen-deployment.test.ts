@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { readyChains } from '../../config/chains.more.ts'
 import { defaultChainNames } from '../../config/chains.ts'
+import { enrichmentPort } from '../../config/settings.chains.ts'
 import { runMain } from '../support/mains.ts'
 import { root } from '../support/source-files.ts'
 
@@ -100,11 +101,17 @@ test('all ready-made chains fit at once', async () => {
   const ports = composed(read('docker-compose.yml')).map(
     ({ environment }) => (environment as { METRICS_PORT: number }).METRICS_PORT,
   )
-  expect(new Set(ports).size).toBe(names.length)
+  // The units of systemd share one machine, and state the ports of the API, GraphQL and the export.
+  const units = readdirSync('deploy/systemd').map((name) => readFileSync(join('deploy/systemd', name), 'utf8'))
+  const stated = units.flatMap((unit) =>
+    [...unit.matchAll(/^Environment=.*PORT=(\d+)/gm)].map(([, port]) => Number(port)),
+  )
+  expect(stated).toEqual(expect.arrayContaining([9111, 9112]))
+  expect(new Set([...ports, ...stated, enrichmentPort]).size).toBe(names.length + stated.length + 1)
 })
 
 test('without a chain of settlements there is nothing to backfill in parts', async () => {
-  const { run, folder } = await write('linea')
+  const { run, folder } = await write('mantle')
   expect(run).toMatchObject({ code: 0, stderr: '' })
   const components = readdirSync(join(folder, 'kubernetes/components'))
   expect(components).toContain('postgres')

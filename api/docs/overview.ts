@@ -23,7 +23,7 @@ export function overviewPage(document: ApiDocument, site: Site, baseUrl: string)
 <p>${prose(rest)}</p>
 <h2 id="start">First request</h2>
 <pre tabindex="0"><code>curl '${baseUrl}/api/discovery?sort=most-active&amp;limit=10'</code></pre>
-<p>Every answer to a GET that succeeds, other than a stream, has an <code>ETag</code> and says in <code>Cache-Control</code> how long you may keep it; a list that goes on has a <code>Link</code> to its next page. For tools there is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<p>Every answer to a GET that may be kept has an <code>ETag</code> and says in <code>Cache-Control</code> how long you may keep it; a list that goes on has a <code>Link</code> to its next page. For tools there is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${sections.map(({ title, has }) =>
   group(
     title,

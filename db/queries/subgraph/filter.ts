@@ -247,14 +247,15 @@ function sqlOf(part: Part, parameter: Parameter): string {
 }
 
 /**
- * SQL of all parts of a filter. Without statistics the planner takes what is asked of an expression for rare, and several such
- * for so rare that it reads and sorts all rows of a chain for a page of them. Of a `case` it expects every second row to fit.
+ * SQL of all parts of a filter. The planner takes what is asked of an expression for rare, and of a file, with what is asked of
+ * the registration, for so rare that it reads and sorts all rows of a chain for a page of them. Of a `case` it expects every
+ * second row to fit.
  */
 function fitsOf(parts: readonly Part[], parameter: Parameter): string[] {
   const known: string[] = []
   const unknown: string[] = []
   for (const part of parts) {
-    const hasStatistics = 'of' in part && (part.of.id !== undefined || /^\w+\.\w+$/.test(part.of.field?.sql ?? ''))
+    const hasStatistics = 'of' in part && (part.of.id !== undefined || /^[rs]\.\w+$/.test(part.of.field?.sql ?? ''))
     ;(hasStatistics ? known : unknown).push(sqlOf(part, parameter))
   }
   return unknown.length === 0

@@ -59,15 +59,21 @@ const ratedBehind = {
                      and (f.block_number, f.log_index) > (moved.block_number, moved.log_index)`,
 }
 
-/** Clients who rated an address, or another one of an account that has it verified, or had. */
+/**
+ * Clients who rated an address, or another one of an account that has it verified, or had; and clients that are one, as a
+ * wallet that rates its own registration has no edge to itself.
+ */
 const ratedWith = (address: string, fid: string) => ({
-  key: hex('e.client'),
+  key: hex('its.client'),
   from: `moved
      cross join lateral (
        select ${address} as address
         union
        select o.address from verified_address o where o.fid in (${fid})) one
-      join feedback_edge e on e.address = one.address`,
+     cross join lateral (
+       select e.client from feedback_edge e where e.address = one.address
+        union
+       select c.client from feedback_client c where c.client = one.address) its`,
 })
 
 /** Clients first funded by an address that moved. */

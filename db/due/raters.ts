@@ -12,33 +12,33 @@ const isFunder = (address: string) => `exists (select from feedback_client c whe
 const pairs = [
   {
     table: 'settlement_payer',
-    payee: 'recipient',
+    sides: '(moved.recipient), (moved.payer)',
     key: 'recipient, payer, chain, overload',
     paid: (row: string) => `${row}.amount > 0, ${row}.amount >= ${incomeLimits.dustBelow}, ${row}.first_paid_at`,
   },
   {
     table: 'payment_sum',
-    payee: 'payee',
+    sides: '(moved.payee), (moved.payer), (moved.funder)',
     key: 'payee, payer, chain, funder',
     paid: (row: string) => `${hasPaid(row)}, ${hasPaid(row, incomeLimits.dustBelow)}, ${row}.first_at`,
   },
 ] as const
 
 /** Marks of both tables: `from` leads from pairs that came, went or have another first payment to keys. */
-function pairMarks(key: string, from: (pair: { readonly rows: string; readonly payee: string }) => string): Mark[] {
-  return pairs.flatMap(({ table, payee, key: of, paid }) => {
+function pairMarks(key: string, from: (pair: { readonly rows: string; readonly sides: string }) => string): Mark[] {
+  return pairs.flatMap(({ table, sides, key: of, paid }) => {
     const changed = `(select moved.* from moved join were using (${of})
               where (${paid('moved')}) is distinct from (${paid('were')})) moved`
     return [
-      { table, on: ['insert', 'delete'] as const, key, from: from({ rows: 'moved', payee }) },
-      { table, on: ['update'] as const, key, from: from({ rows: changed, payee }) },
+      { table, on: ['insert', 'delete'] as const, key, from: from({ rows: 'moved', sides }) },
+      { table, on: ['update'] as const, key, from: from({ rows: changed, sides }) },
     ]
   })
 }
 
-/** Sums of money that is, or is not any more, of somebody behind whom it was paid. */
+/** Sums of money that is, or is not any more, of somebody behind whom it was paid, or that such a one signed for. */
 const moneyOf = {
-  income_owner: `s.funder = moved.address and s.funder <> ''`,
+  income_owner: `s.funder <> '' and moved.address in (s.funder, s.payer)`,
   income_address: `s.payee = moved.address and s.funder <> ''`,
 }
 
@@ -86,12 +86,12 @@ const raterMarks: readonly Mark[] = [
   { table: 'feedback', on: ['insert', 'delete'], key: hex('client') },
   ...pairMarks(
     hex('side.address'),
-    ({ rows, payee }) => `${rows} cross join lateral (values (moved.${payee}), (moved.payer)) side (address)
+    ({ rows, sides }) => `${rows} cross join lateral (values ${sides}) side (address)
      where ${isClient('side.address')}`,
   ),
   ...moneyMarks(
     hex('side.address'),
-    `cross join lateral (values (s.payee), (s.payer)) side (address) where ${isClient('side.address')}`,
+    `cross join lateral (values (s.payee), (s.payer), (s.funder)) side (address) where ${isClient('side.address')}`,
   ),
   { table: 'income_ring', on: ['insert', 'delete'], key: hex('payer'), from: `moved where ${isClient('payer')}` },
   { table: 'registration_transfer', on: ['insert', 'delete'], ...ratedBehind },

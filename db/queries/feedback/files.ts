@@ -157,15 +157,16 @@ matched as (
       select its.chain, its.block_number, its.at, array_agg(its.recipient order by its.log_index, its.recipient) as recipients,
              array_agg(its.log_index order by its.log_index, its.recipient) as log_indexes
         from (select its.chain, its.block_number, its.at, its.recipient, its.log_index
-                from (select s.chain, s.block_number, s.log_index, s.block_timestamp as at, s.payer, s.recipient
+                from (select s.chain, s.block_number, s.log_index, s.block_timestamp as at, s.payer, null::bytea as funder,
+                             s.recipient
                         from settlement s
                        where s.chain = w.chain and s.tx_hash = w.payment_tx and s.amount > 0
                        union all
-                      select p.chain, p.block_number, p.log_index, p.block_timestamp, p.payer, p.payee
+                      select p.chain, p.block_number, p.log_index, p.block_timestamp, p.payer, p.funder, p.payee
                         from payment p
                        where p.chain = w.chain and p.tx_hash = w.payment_tx and p.net > 0) its
-               where its.payer = w.client and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
-                 and coalesce(w.payment_from, w.client) = w.client and its.recipient = coalesce(w.payment_to, its.recipient)
+               where w.client in (its.payer, its.funder) and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
+                 and coalesce(w.payment_from, w.client) in (its.payer, its.funder) and its.recipient = coalesce(w.payment_to, its.recipient)
                order by its.log_index, its.recipient
                limit ${mostPayments}) its
        group by its.chain, its.block_number, its.at
@@ -184,8 +185,8 @@ stored as (
 select id, block_timestamp as "givenAt" from matched where named in ('missing', 'unknown') order by id`
 
 /**
- * Looks up the payments that files name, in final blocks: those of the transaction are found that the client made, to whom
- * the file says, not later than the feedback. Only of a chain that is indexed whole they can be said to be missing: our rows
+ * Looks up the payments that files name, in final blocks: those of the transaction are found that the client signed, or whose
+ * money was its own, by one of these two and to whom the file says, not later than the feedback. Only of a chain that is indexed whole they can be said to be missing: our rows
  * lack them, as they lack each plain transfer. A transaction may move more than our rows say, and who paid may have another
  * address. So it is somebody else's only where it came later, or where the file says that the client itself paid and a known
  * facilitator settled nothing else in it than another one's payment to that recipient. Returns the files whose payments may

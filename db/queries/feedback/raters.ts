@@ -24,9 +24,14 @@ const paid = (payer: string, address: string) => `(
        not exists (select from income_ring ring where ring.recipient = ${address} and ring.payer = ${payer})
        and (exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount >= ${leastPaid})
        or exists (select
-                    from (select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
-                           order by p.chain, p.funder limit ${mostSums}) p
-                   where ${isPaid('p', leastPaid)})))`
+                    from ((select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
+                            order by p.chain, p.funder limit ${mostSums})
+                           union all
+                          (select * from payment_sum p
+                            where p.payee = ${address} and p.funder = ${payer} and p.funder <> ''
+                            order by p.chain, p.payer limit ${mostSums})) p
+                   where ${isPaid('p', leastPaid)}
+                     and not exists (select from income_ring ring where ring.recipient = p.payee and ring.payer = p.payer))))`
 
 /** SQL: whether an address was not given up by its account before the feedback `r`. */
 const isHeldThen = (verified: string) => `(${verified}.ended_at is null or ${verified}.ended_at > r.block_timestamp)`
@@ -64,7 +69,10 @@ first_paid as materialized (
   select k.*, one.payers <= ${mostPayers} as is_told, one.at, one.payer,
          exists (select from settlement_payer p where p.payer = k.client and p.recipient <> k.client and p.amount > 0)
            or (select count(*) > ${mostSums} or coalesce(bool_or(p.payee <> k.client and ${isPaid('p')}), false)
-                 from (select * from payment_sum p where p.payer = k.client limit ${mostSums + 1}) p) as has_paid
+                 from (select * from payment_sum p where p.payer = k.client
+                        union all
+                       select * from payment_sum p where p.funder = k.client and p.funder <> ''
+                        limit ${mostSums + 1}) p) as has_paid
     from known k
    cross join lateral (
      select count(*) as payers, min(at) filter (where is_paid and payer <> k.client) as at,

@@ -14,11 +14,14 @@ export const groundKinds = ['payment', 'payment_named', 'contradicted', 'file', 
 /** Values of `flags`, the rules by which feedback is flagged, as of the view feedback_rule. */
 export const flagRules = ['circle', 'funding_chain', 'made_together', 'only_rates', 'shared_funder'] as const
 
-/** SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, as of income, and that so much was paid of. */
+/**
+ * SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, or signed for with another's key, as of
+ * income, and that so much was paid of.
+ */
 export const isPaid = (sum: string, atLeast = 1) => `${hasPaid(sum, atLeast)} and ${sum}.funder <> ${sum}.payee
              and not exists (select from income_owner o
                                join income_address i on i.fid = o.fid and i.address = ${sum}.payee and i.chain in ('', ${sum}.chain)
-                              where ${sum}.funder <> '' and o.address = ${sum}.funder and o.because <> 'operator'
+                              where ${sum}.funder <> '' and o.address in (${sum}.payer, ${sum}.funder) and o.because <> 'operator'
                                 and o.from_at <= ${sum}.first_at)`
 
 /** SQL: array of the rules that flag a feedback `f`. */

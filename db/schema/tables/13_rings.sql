@@ -20,7 +20,7 @@ create table payment_sum (
   primary key (payee, payer, chain, funder)
 ) with (fillfactor = 85);
 create index payment_sum_payer on payment_sum (payer);
-create index payment_sum_funder on payment_sum (funder) where funder <> '';
+create index payment_sum_funder_payee on payment_sum (funder, payee, chain, payer) where funder <> '';
 
 -- Whether a payer paid, of one of these sums: so much came to the payee, and so much of all that was paid did not go back.
 create function has_paid(amount numeric, fees numeric, refunded numeric, at_least numeric default 1) returns boolean

@@ -1,8 +1,27 @@
 -- Feedback on agents, with what is known of who gave it.
 
+-- Whether a payment to an address of an agent is one of somebody else: neither who signed it nor whose money it was is the
+-- agent's own, and it does not go round. As its owner, because readers of the views may not read the tables.
+create function is_from_others(p payment, of_fid bigint) returns boolean
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select not exists (select from income_owner o
+                      where o.fid = of_fid and o.address in (p.payer, p.funder) and o.because <> 'operator'
+                        and o.from_at <= p.block_timestamp)
+     and not exists (select from income_ring r where r.recipient = p.payee and r.payer = p.payer)
+$$;
+
+-- As that, of one of which something came to the payee, if not all that was paid so went back.
+create function is_kept_from_others(p payment, of_fid bigint) returns boolean language sql stable as $$
+  select p.net > 0 and is_summed(p)
+     and exists (select from payment_sum s
+                  where s.payee = p.payee and s.payer = p.payer and s.chain = p.chain and s.funder = coalesce(p.funder, '')
+                    and has_paid(s.amount, s.fees, s.refunded))
+     and is_from_others(p, of_fid)
+$$;
+
 -- When an address first paid an address of an agent something in a time, in blocks that are rolled up; null: it did not. In
--- settlements, or by one of its first thousand other payments there, of money that was not the agent's own and did not all go
--- back. For payers who had paid before that time already: the sums by payer have the first payment of all. Readers of the SQL
+-- settlements, or by one of the first thousand other payments there that it signed, or of those of its money that others signed.
+-- For payers who had paid before that time already: the sums by payer have the first payment of all. Readers of the SQL
 -- contract may ask it.
 create function first_paid_within(of_fid bigint, of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)
   returns timestamptz language sql stable security definer set search_path = public, pg_temp as $$
@@ -13,20 +32,21 @@ create function first_paid_within(of_fid bigint, of_chain text, of_payee bytea, 
         and not exists (select from settlement_unrolled u
                          where u.chain = of_chain and s.block_number between u.from_block and u.to_block)),
     (select p.block_timestamp
-       from (select p.* from payment_summed p
+       from (select * from payment p
               where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer
-                and p.block_timestamp >= since and p.block_timestamp < before and p.net > 0
+                and p.block_timestamp >= since and p.block_timestamp < before and p.net <> 0
               order by p.block_timestamp
               limit 1000) p
-      cross join lateral (
-        select from payment_sum s
-         where s.payee = p.payee and s.payer = p.payer and s.chain = p.chain and s.funder = coalesce(p.funder, '')
-           and has_paid(s.amount, s.fees, s.refunded)
-        offset 0
-      ) s
-      where not exists (select from income_owner o
-                         where o.fid = of_fid and o.address = p.funder and o.because <> 'operator'
-                           and o.from_at <= p.block_timestamp)
+      where is_kept_from_others(p::payment, of_fid)
+      order by p.block_timestamp
+      limit 1),
+    (select p.block_timestamp
+       from (select * from payment p
+              where p.chain = of_chain and p.payee = of_payee and p.funder = by_payer
+                and p.block_timestamp >= since and p.block_timestamp < before and p.net <> 0
+              order by p.block_timestamp
+              limit 1000) p
+      where is_kept_from_others(p::payment, of_fid)
       order by p.block_timestamp
       limit 1))
 $$;
@@ -66,9 +86,8 @@ create function payments_behind(of_fid bigint, by_client bytea, at timestamptz)
       union all
      select p.chain, p.tx_hash, p.block_number, p.log_index
        from payment p
-      where p.payee = i.address and p.block_timestamp = at and p.payer = by_client and p.net > 0
-        and not exists (select from income_owner o
-                         where o.fid = of_fid and o.address = p.funder and o.because <> 'operator' and o.from_at <= at)
+      where p.payee = i.address and p.block_timestamp = at and by_client in (p.payer, p.funder) and p.net > 0
+        and is_from_others(p, of_fid)
    ) one
    where i.fid = of_fid and i.chain in ('', one.chain) and i.from_at <= at and at < i.to_at
      and not exists (select from income_ring r where r.recipient = i.address and r.payer = by_client)
@@ -185,6 +204,18 @@ select h.fid, f.*, not tenure.held as before_holder,
                where has_paid(s.amount, s.fees, s.refunded)
                  and not exists (select from income_owner o
                                   where o.fid = h.fid and o.address = s.funder and o.because <> 'operator'
+                                    and o.from_at <= s.first_at)
+               union all
+              -- And the money that it put into channels itself, for keys to sign: a hundred of these.
+              select s.chain, s.first_at, s.last_at
+                from (select * from payment_sum s
+                       where s.payee = i.address and s.funder = f.client and s.funder <> ''
+                       order by s.chain, s.payer
+                       limit 100) s
+               where has_paid(s.amount, s.fees, s.refunded)
+                 and not exists (select from income_ring r where r.recipient = s.payee and r.payer = s.payer)
+                 and not exists (select from income_owner o
+                                  where o.fid = h.fid and o.address = s.payer and o.because <> 'operator'
                                     and o.from_at <= s.first_at)) paid
        where i.chain in ('', paid.chain)
        group by paid.chain
@@ -204,10 +235,8 @@ select h.fid, f.*, not tenure.held as before_holder,
                          and i.from_at <= file.named_at and file.named_at < i.to_at)
               and not exists (select from income_ring r where r.recipient = p.recipient and r.payer = f.client)
               and not exists (select from payment one
-                                join income_owner o on o.fid = h.fid and o.address = one.funder and o.because <> 'operator'
-                                                   and o.from_at <= file.named_at
                                where one.chain = file.named_chain and one.block_number = file.named_block
-                                 and one.log_index = p.log_index) as is_ours
+                                 and one.log_index = p.log_index and not is_from_others(one, h.fid)) as is_ours
      ) its
     having file.named = 'found'
   ) named on true

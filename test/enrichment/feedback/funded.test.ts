@@ -156,6 +156,32 @@ test('what the key paid otherwise stays paid, whatever the owner puts into its c
   expect(await told('three')).toMatchObject({ paid: false, grounds: 'file', idle: true })
 })
 
+test('a client whose wallet fills the channel that a key of its signs for has paid, by its files too', async () => {
+  const { pool } = database
+  await rate('owner of a key', hashOf('tx base 141'))
+  await log('batch_deposit', 'of a wallet', key('owner of a key'), 140)
+  await log('batch_claim', 'of a wallet', key('its session'), 141, 1)
+  expect(await told('owner of a key')).toEqual({ ...paidAt(141, 1), grounds: 'payment_named', named_log_index: 1 })
+  await pool.query('delete from feedback_file')
+  expect(await told('owner of a key')).toEqual(paidAt(141, 1))
+  // To a wallet of before, and since.
+  await rate('long in it')
+  await log('batch_deposit', 'to the wallet', key('long in it'), 150, 0, named)
+  for (const block of [151, 310, 320]) await log('batch_claim', 'to the wallet', key('session'), block, 1, named)
+  expect(await told('long in it')).toEqual(paidAt(310, 1))
+  const { rows } = await pool.query('select is_paid from feedback_edge where client = $1 and address = $2', [
+    bytes(key('long in it')),
+    bytes(named),
+  ])
+  expect(rows).toEqual([{ is_paid: true }])
+  // A key of the agent's own signs for a stranger's money: it is no income.
+  await ownWallet(key('of the agent'))
+  await rate('of no customer')
+  await log('batch_deposit', 'signed by the agent', key('of no customer'), 160)
+  await log('batch_claim', 'signed by the agent', key('of the agent'), 161, 1)
+  expect(await told('of no customer')).toEqual(unpaid)
+})
+
 const claim = fc.record({
   filledBy: fc.constantFrom('key', wallet, stranger, seller, named),
   payee: fc.constantFrom(seller, named),
@@ -203,6 +229,12 @@ test('a page of feedback by keys whose channels 50,000 others filled reads few r
   await pool.query(
     `insert into payment_sum (payee, payer, chain, first_at, last_at, amount, funder) values ($1, $2, 'gnosis', $3, $3, 1, '')`,
     [bytes(seller), bytes(key(names[0]!)), time(305)],
+  )
+  // Keys that sign for its money.
+  await pool.query(
+    `insert into payment_sum (payee, payer, chain, first_at, last_at, amount, funder)
+     select $1, int4send(n) || '\\x0000000000000000'::bytea || int8send(n), 'base', $3, $3, 1, $2 from generate_series(1, 50000) n`,
+    [bytes(seller), bytes(key('in time')), time(320)],
   )
   await pool.query(
     `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator,

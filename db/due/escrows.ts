@@ -14,19 +14,28 @@ export const placeOf = (row: string) => `((${row}.block_number::bigint << 32) + 
 const lastPlace = '((2147483647::bigint << 32) + 2147483647)'
 
 /**
- * SQL: key of a payment of an escrow, and of a place where its rows moved: the operator, who takes turns with others, the chain,
- * the hash of the terms, and the place, with as many digits as any.
+ * SQL: key of a payment of an escrow, and of a place where its rows moved: the payee, whose income waits, with the operator, who
+ * take turns with others, the chain, the hash of the terms, and the place, with as many digits as any.
  */
-const escrowKey = (subject: string, chain: string, place: string) =>
-  `${hex(`substr(${subject}, 1, 20)`)} || ':' || ${chain} || ':' || ${hex(`substr(${subject}, 21)`)}
+const escrowKey = (payee: string, subject: string, chain: string, place: string) =>
+  `${hex(payee)} || ${hex(`substr(${subject}, 1, 20)`)} || ':' || ${chain} || ':' || ${hex(`substr(${subject}, 21)`)}
   || ':' || lpad(${place}::text, 20, '0')`
+
+/** SQL: the subject of a key. A key may be without the payee. */
+export const subjectOf = (key: string) =>
+  `decode(right(split_part(${key}, ':', 1), 40) || split_part(${key}, ':', 3), 'hex')`
+
+/** SQL behind `from`: marks `d` of a kind of payments to an address. */
+export const dueOfPayee = (kind: string, address: string) => `due d
+      where d.kind = ${kind} and d.key collate "C" > encode(${address}, 'hex')
+        and d.key collate "C" < encode(${address}, 'hex') || 'g'`
 
 /** The first and the last row that moved of each payment: whether anything of it went back, others may know before long. */
 const ends = `(
-       select subject, chain, unnest(array[min(${placeOf('moved')}), max(${placeOf('moved')})]) as place
+       select payee, subject, chain, unnest(array[min(${placeOf('moved')}), max(${placeOf('moved')})]) as place
          from moved
         where subject is not null and kind in (${escrowKinds})
-        group by subject, chain) escrow`
+        group by payee, subject, chain) escrow`
 
 /** The kind `escrows`. */
 export const escrows = {
@@ -34,23 +43,29 @@ export const escrows = {
     {
       table: 'payment',
       on: ['insert', 'delete'],
-      key: escrowKey('escrow.subject', 'escrow.chain', 'escrow.place'),
+      key: escrowKey('escrow.payee', 'escrow.subject', 'escrow.chain', 'escrow.place'),
       from: ends,
     },
   ],
   // From the first to the last place there can be: that a row is as it was says nothing of those behind it.
   all: ['0', lastPlace].flatMap((place) => [
-    { table: 'payment p where p.net < 0 and p.subject is not null', key: escrowKey('p.subject', 'p.chain', place) },
-    { table: 'escrow_part p', key: escrowKey('p.subject', 'p.chain', place) },
+    {
+      table: 'payment p where p.net < 0 and p.subject is not null',
+      key: escrowKey('p.payee', 'p.subject', 'p.chain', place),
+    },
+    {
+      table: 'escrow_part p left join lateral payments_of_subject(p.subject, p.chain, 0, 1) one on true',
+      key: escrowKey(`coalesce(one.payee, '')`, 'p.subject', 'p.chain', place),
+    },
   ]),
 } satisfies Kind
 
 /** Payments whose first row came or went, from there on. */
 const begun = `(
-       select subject, chain, min(${placeOf('moved')}) as place
+       select payee, subject, chain, min(${placeOf('moved')}) as place
          from moved
         where subject is not null and kind in (${escrowKinds})
-        group by subject, chain) escrow
+        group by payee, subject, chain) escrow
      cross join lateral payments_of_subject(escrow.subject, escrow.chain, 0, 1) one
      where ${placeOf('one')} >= escrow.place`
 
@@ -60,7 +75,7 @@ export const escrowHours = {
     {
       table: 'payment',
       on: ['insert', 'delete'],
-      key: escrowKey('escrow.subject', 'escrow.chain', 'escrow.place'),
+      key: escrowKey('escrow.payee', 'escrow.subject', 'escrow.chain', 'escrow.place'),
       from: begun,
     },
   ],

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
+import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
 import { deriveDemandOf } from '../../db/queries/income/demand.ts'
 import { incomePayments } from '../../db/queries/income/payments.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../db/queries/rollup/cursor.ts'
@@ -53,7 +54,7 @@ beforeAll(async () => {
 })
 
 describe('thousands of refunds of a payment each', () => {
-  const subject = 'int4send(n)'
+  const subject = 'sha256(int4send(n))'
   const rowsOfPair = 80
   const most = pairs * rowsOfPair
   test.each(names)(
@@ -103,8 +104,66 @@ describe('thousands of refunds of a payment each', () => {
   })
 })
 
+describe('thousands of payments to others that wait before an agent’s', () => {
+  const later = new Date(+birth + 3 * 3_600_000)
+  /** A waiting payment of the agent's behind those of as many others, each of another operator or of one. */
+  const wait = async (db: Queryable, others: number, subject: string) => {
+    await db.query(
+      `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
+                            facilitator, tx_hash, subject)
+       select 'waits-' || n, 'base', 100, n, case when n <= $1 then $2::timestamptz else $3 end, 'escrow_charge', '\\x01', '\\x02',
+              case when n <= $1 then substr(sha256(int4send(n)), 1, 20) else $4 end, 10, 10, '\\x03', int4send(n), ${subject}
+         from generate_series(1, $1 + 1) n`,
+      [others, birth, later, bytes(seller)],
+    )
+    await db.query(`delete from due where kind not in ('escrows', 'escrow hours')`)
+  }
+  const hour = `${later.toISOString().slice(0, 13)}:00:00.000Z`
+
+  test.for([
+    ['one operator', 'sha256(int4send(0)) || int4send(n)'],
+    ['an operator each', 'sha256(int4send(n))'],
+  ] as const)('of %s: what waits of the agent is told, and none of theirs is read', async ([, subject]) => {
+    for (const others of [10, 5 * pairs]) {
+      let due: unknown
+      await rowsRead(database.pool, async (db) => {
+        await wait(db, others, subject)
+        const before = await rowsFetched(db, ['due', 'payment'])
+        due = (await agentIncome(db, fid)).due
+        expect((await rowsFetched(db, ['due', 'payment'])) - before).toBeLessThan(100)
+      })
+      expect([others, due]).toEqual([others, hour])
+    }
+  })
+
+  test('of all agents it is told, or nothing is complete since the first payment', async () => {
+    const subject = 'sha256(int4send(n))'
+    for (const [others, expected] of [
+      [10, hour],
+      [5 * pairs, birth.toISOString()],
+    ] as const) {
+      await rowsRead(database.pool, async (db) => {
+        await wait(db, others, subject)
+        expect(await allIncome(db)).toMatchObject({ due: expected })
+      })
+    }
+  })
+
+  test('more of the agent’s own than are looked at: nothing is complete since its first payment', async () => {
+    await rowsRead(database.pool, async (db) => {
+      await insertRows(db, 'escrow_charge', 90, 'sha256(int4send(n))')
+      await db.query('update payment set net = 10')
+      expect(await agentIncome(db, fid)).toMatchObject({ due: birth.toISOString() })
+      await wait(db, 10, 'sha256(int4send(n))')
+      const before = await rowsFetched(db, ['due', 'payment'])
+      expect(await agentIncome(db, fid)).toMatchObject({ due: birth.toISOString() })
+      expect((await rowsFetched(db, ['due', 'payment'])) - before).toBeLessThan(5 * pairs)
+    })
+  })
+})
+
 describe('thousands of captures and refunds of one payment', () => {
-  const one = `int4send(0)`
+  const one = 'sha256(int4send(0))'
   // Rows are read when they are stored, when their sums are made, and for each refund that is summed up or listed.
   const most = 2 * pairs * 40
 

@@ -1,4 +1,4 @@
-import { placeOf } from '../../due/escrows.ts'
+import { placeOf, subjectOf } from '../../due/escrows.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 
@@ -27,9 +27,9 @@ export async function countEscrowFees(db: Queryable, keys: readonly string[]): P
 
 const isOf = (row: string, escrow: string) => `${row}.subject = ${escrow}.subject and ${row}.chain = ${escrow}.chain`
 
-/** What keys name, which begin with `name` and end with a place. */
+/** What keys name, which begin with `name` and end with a place; some of a payment may be without its payee. */
 const moved = `moved as (
-  select decode(split_part(key, ':', 1) || split_part(key, ':', 3), 'hex') as subject, split_part(key, ':', 2) as chain,
+  select ${subjectOf('key')} as subject, split_part(key, ':', 2) as chain,
          split_part(key, ':', 4)::bigint as place, regexp_replace(key, '[0-9]+$', '') as name
     from unnest($1::text[]) key
 )`
@@ -44,7 +44,7 @@ escrow as materialized (
   select one.subject, one.chain, one.name, one.last, refund.net is not null as is_refunded,
          case when before.paid is null or refund.net is null then 0 else one.first end as first,
          coalesce(before.paid, 0) as paid, coalesce(before.paid - before.refunded, 0) as remaining
-    from (select subject, chain, name, min(place) as first, max(place) as last from moved group by 1, 2, 3) one
+    from (select subject, chain, max(name) as name, min(place) as first, max(place) as last from moved group by 1, 2) one
     left join lateral (
       select r.net from payment r where ${isOf('r', 'one')} and r.net < 0 limit 1) refund on true
     left join lateral (
@@ -111,7 +111,7 @@ const markText = `
 with ${moved},
 read as materialized (
   select escrow.name, ${placeOf('p')} as place, p.payee, p.chain, p.block_timestamp, p.net
-    from (select subject, chain, name, min(place) as place from moved group by 1, 2, 3) escrow
+    from (select subject, chain, max(name) as name, min(place) as place from moved group by 1, 2) escrow
    cross join lateral payments_of_subject(escrow.subject, escrow.chain, escrow.place, $2) p
 ),
 marked as (

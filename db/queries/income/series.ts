@@ -1,6 +1,6 @@
 import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
-import { firstDue } from '../sql/income.ts'
+import { firstDue } from '../sql/income-due.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 
 interface Series {

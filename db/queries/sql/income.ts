@@ -1,7 +1,7 @@
 import { type PaymentKind, paymentKinds, paymentKindsThat } from '../../../config/payments.ts'
 import { placeOf } from '../../due/escrows.ts'
 import { hourKey } from '../../due/paid-hours.ts'
-import { isoTime, textList } from './json-text.ts'
+import { textList } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp,
 // block_number, log_index, kind, amount, `subject` and `funder`, as in the table, and `through`, the addresses of the same
@@ -167,41 +167,3 @@ export const hourOf = (key: string) => `to_timestamp(split_part(${key}, ':', 3):
 export const dueHours = (address: string) => `due d
       where d.kind = 'income hours' and d.key collate "C" > encode(${address}, 'hex') || ':'
         and d.key collate "C" < encode(${address}, 'hex') || ';'`
-
-/** Escrows' payments that are looked at for what waits, those that have waited longest. */
-const mostEscrows = 1_000
-
-const escrowsDue = (kind: string) => `(
-           select key from due where kind = '${kind}' order by due_at, seq limit ${mostEscrows})`
-
-/**
- * SQL: rows `address` and `hour` of payments of escrows whose parts, or hours, wait to be told, before the hours are. `hour` is
- * that of the first row that may count otherwise.
- */
-const dueEscrows = `(
-         select p.payee as address, date_trunc('hour', p.block_timestamp, 'UTC') as hour
-           from (${escrowsDue('escrows')} union all ${escrowsDue('escrow hours')}) d
-          cross join lateral payments_of_subject(
-            decode(split_part(d.key, ':', 1) || split_part(d.key, ':', 3), 'hex'), split_part(d.key, ':', 2),
-            split_part(d.key, ':', 4)::bigint, 1) p)`
-
-/** SQL: the first hour that waits to be summed up, as text; null: none does. */
-export const firstDueOfAll = `(
-    select ${isoTime('min(hour)')}
-      from (select ${hourOf('key')} as hour from due where kind = 'income hours'
-             union all
-            select e.hour from ${dueEscrows} e where exists (select from income_address i where i.address = e.address)) waits)`
-
-/**
- * SQL: the same of an agent. Addresses that it has lost count while their hours are in its sums.
- */
-export const firstDue = (fid: string) => `(
-      with own as materialized (
-        select address from income_address where fid = ${fid}
-         union
-        select recipient from income_hour where fid = ${fid}
-      )
-      select ${isoTime('min(hour)')}
-        from (select (select min(${hourOf('d.key')}) from ${dueHours('own.address')}) as hour from own
-               union all
-              select e.hour from ${dueEscrows} e where e.address in (select address from own)) waits)`

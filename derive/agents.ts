@@ -3,15 +3,17 @@ import { sources } from '../config/sources.ts'
 import { ofHolder } from '../db/due/routes.ts'
 import { deriveFromSums } from '../db/queries/agents/agents.ts'
 import { noteControl } from '../db/queries/agents/control-events.ts'
+import { deriveDeclared } from '../db/queries/agents/declared.ts'
 import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/agents/holders.ts'
-import { deriveLargeHolder } from '../db/queries/agents/large-holders.ts'
+import { deriveLargeHolder, largeHoldersOf } from '../db/queries/agents/large-holders.ts'
 import { lockJoin } from '../db/queries/agents/lock.ts'
 import { type LaterKey, markDue } from '../db/queries/due/queue.ts'
 import { deriveSearchedRegistrations, markHeldInSlices } from '../db/queries/registrations/searched.ts'
 import { askForControl, askForControlOf } from '../db/queries/sources/control-readings.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../db/queries/sources/source-state.ts'
+import { minute } from '../ops/time.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** Makes agents due that have to do with addresses, slice by slice, and asks for the accounts behind unknown ones. */
@@ -69,6 +71,23 @@ export async function deriveSearched(
     )
   await deriveSearchedRegistrations(db, registrations)
   await askForControl(db, registrations, now())
+}
+
+/**
+ * Derives what agents are found by of the registrations that they hold. Of a large holder all are read, so that this is due with
+ * the next minute, however often one of them changes.
+ */
+export async function deriveDeclarations(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now, again = false }: DeriveContext,
+): Promise<readonly LaterKey[]> {
+  const due = keys.filter((key) => key.endsWith(':')).map((key) => Number(key.slice(0, -1)))
+  const asked = keys.filter((key) => !key.endsWith(':')).map(Number)
+  const large = again ? [] : await largeHoldersOf(db, asked)
+  await deriveDeclared(db, [...due, ...asked.filter((fid) => !large.includes(fid))])
+  const dueAt = new Date((Math.floor(now().getTime() / minute) + 1) * minute)
+  return large.map((fid) => ({ key: `${fid}:`, dueAt }))
 }
 
 /** Notes an event for each agent that other addresses can change now, and asks the chains who commands those that are contracts. */

@@ -1,6 +1,7 @@
 import {
   deriveAgents,
   deriveControl,
+  deriveDeclarations,
   deriveLargeHolders,
   deriveSearched,
   deriveSummedHolders,
@@ -34,6 +35,7 @@ export const derivations = [
   { kind: 'large holders', batch: 1, rest: 'soon', derive: deriveLargeHolders },
   { kind: 'summed holders', batch: 100, rest: 'soon', derive: deriveSummedHolders },
   { kind: 'searched registrations', batch: 500, rest: 'soon', derive: deriveSearched },
+  { kind: 'declarations', batch: 100, rest: 'soon', derive: deriveDeclarations },
   { kind: 'control', batch: 100, rest: 'soon', derive: deriveControl },
   { kind: 'recipients', batch: 500, rest: 'with counts', derive: deriveRecipients },
   { kind: 'counts', batch: 500, rest: 'soon', derive: deriveCounts },

@@ -154,7 +154,7 @@ async function undo(pool: pg.Pool, { feedback }: RegistrationsSize): Promise<Und
 }
 
 async function compareSums(pool: pg.Pool): Promise<void> {
-  const searched = derivations.filter(({ kind }) => kind === 'searched registrations')
+  const searched = derivations.filter(({ kind }) => kind === 'searched registrations' || kind === 'declarations')
   await settle(searched, { pool, now: () => new Date(), settlementOverloads: 'spec' })
   const { rows } = await pool.query(`
     select chain, agent_id, t.standing, t.revoked, s.feedback_count, counted.standing as counted, counted.revoked as counted_revoked

@@ -40,7 +40,7 @@ export async function fillRegistrations(pool: pg.Pool, size: RegistrationsSize):
     await markAll(db, 'searched registrations')
   })
   await pool.query('vacuum (analyze)')
-  const searched = derivations.filter(({ kind }) => kind === 'searched registrations')
+  const searched = derivations.filter(({ kind }) => kind === 'searched registrations' || kind === 'declarations')
   await settle(searched, { pool, now: () => new Date(), settlementOverloads: 'spec' })
   await pool.query('vacuum (analyze)')
 }

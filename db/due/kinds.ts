@@ -136,6 +136,22 @@ export const kinds = {
       { table: 'searched_registration', key: registration },
     ],
   },
+  /** What registrations that agents hold declare, and how much feedback they have. Keys: FIDs, `<fid>:` of large holders. */
+  declarations: {
+    marks: [
+      { table: 'agent', on: ['insert'], key: 'fid' },
+      { table: 'agent_holding', key: 'fid' },
+      { table: 'searched_registration', on: ['insert', 'delete'], key: 'h.fid', from: holders },
+      {
+        table: 'searched_registration',
+        on: ['update'],
+        key: 'h.fid',
+        from: `(select moved.* from moved join were using (chain, agent_id)
+             where (moved.feedback_count, moved.terms) is distinct from (were.feedback_count, were.terms)) ${holders}`,
+      },
+    ],
+    all: [{ table: 'agent', key: 'fid' }],
+  },
   /** Who can change an agent; a change of that is an event of the directory. Keys: FIDs. */
   control: {
     marks: [

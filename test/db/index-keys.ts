@@ -189,7 +189,11 @@ const strangers: readonly Keys[] = [
     bytes: 64 * codePoint,
     keys: ['registration_metadata."left"(key, 64)'],
   },
-  { who: 'an agent, a word', bytes: longestWord, keys: ['searched_agent.document', 'searched_registration.terms'] },
+  {
+    who: 'an agent, a word',
+    bytes: longestWord,
+    keys: ['searched_agent.document', 'searched_agent.declared', 'searched_registration.terms'],
+  },
   {
     who: 'an agent, three letters of a text, or six digits of their hash behind 0x',
     bytes: 8,

@@ -40,6 +40,16 @@ select fid from large order by fid`,
   return rows.map(({ fid }) => fid)
 }
 
+/** Those of the FIDs that are known as large holders. */
+export async function largeHoldersOf(db: Queryable, fids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'large-holders-of',
+    text: 'select fid from large_holder where fid = any ($1::bigint[]) order by fid',
+    values: [fids],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
 /** Derives the holdings of a large holder, and stores their totals. Rows are looked up as by the join (`lockJoin`). */
 export async function deriveLargeHolder(db: Queryable, fid: number, now: Date): Promise<void> {
   await lookUpByKey(db)

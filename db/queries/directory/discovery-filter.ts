@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../config/chains.ts'
 import { lastSeenAt } from '../sql/lean-row.ts'
 import { isAlive } from '../sql/uptime.ts'
-import { findsAgent, lexeme } from './query-text.ts'
+import { findsAgent } from './query-text.ts'
 
 /**
  * Filters of agents, combined with AND; null or absent: the filter is not set. A list matches any of its values; an
@@ -44,9 +44,8 @@ export interface DiscoveryFilter {
 
 /** A condition over the agent `a` for each filter, with its value as SQL. */
 const conditionOf: {
-  readonly [name in keyof Required<Omit<DiscoveryFilter, 'q' | 'has_settlements'>>]: (
+  readonly [name in keyof Required<Omit<DiscoveryFilter, 'q' | 'has_settlements' | DeclaredFilter>>]: (
     value: string,
-    isPage: boolean,
   ) => string
 } = {
   chain: (value) => `a.chains && ${value}::text[]`,
@@ -68,35 +67,52 @@ const conditionOf: {
   sells: (value) => `a.fid in (select s.fid from agent_spec s where sold_words(s.resources) && ${value}::text[])`,
   alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
-  trust: (value) => holds(`s.terms @@ ${value}::tsquery`),
-  active: (value) => holds(`s.terms @@ ('''active:' || ${value}::boolean || '''')::tsquery`),
-  x402: (value) => holds(`s.terms @@ ('''x402:' || ${value}::boolean || '''')::tsquery`),
-  min_feedback: (value, isPage) => (isPage ? isRated(value) : holds(`s.feedback_count >= ${value}::bigint`)),
 }
 
-/** A value as the statement has it: of words that registrations say, a query that the planner knows, as few or nearly all may say one. */
-const asked = (name: string, value: unknown) =>
-  name === 'trust' ? (value as string[]).map((word) => lexeme(`trust:${word}`)).join(' | ') || null : value
+const says = (terms: string) => `s.declared && ${terms}::text[]`
+/** A condition over the row `s` of a searched agent for each filter by what its registrations declare, with its value as SQL. */
+const declaredOf = {
+  trust: says,
+  active: says,
+  x402: says,
+  min_feedback: (value: string) => `s.most_feedback >= ${value}::bigint`,
+}
+type DeclaredFilter = keyof typeof declaredOf
 
-/** Whether the agent `a` holds a registration `s` now of which a condition is true. */
-const holds = (condition: string) => `exists (
-    select from agent_holding h join searched_registration s using (chain, agent_id)
-     where h.fid = a.fid and h.reason is null and ${condition})`
+/** Whether agents can be counted in `searched_agent` alone: all that is asked for is there. */
+export const isDeclared = (filter: DiscoveryFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => (value ?? null) === null || name in declaredOf)
 
-/** Most registrations with so much feedback that their holders are found first, and not looked for along an order. */
-const mostRated = 2_000
+/** Conditions over the row `s` of a searched agent by what its registrations declare; none: it does not matter. */
+function declaredConditions(filter: DiscoveryFilter, parameter: Parameter): string[] {
+  return Object.entries(declaredOf).flatMap(([name, condition]) => {
+    const value = filter[name as DeclaredFilter] ?? null
+    return value === null
+      ? []
+      : [condition(parameter(name === 'min_feedback' ? value : [value].flat().map((one) => `${name}:${one}`)))]
+  })
+}
+
+/** All conditions of a filter that the row `s` of a searched agent decides. */
+export function searchedConditions(filter: DiscoveryFilter, parameter: Parameter): string[] {
+  const declared = declaredConditions(filter, parameter)
+  return filter.q === null ? declared : [findsAgent(filter.q, parameter), ...declared]
+}
+
+/** Agents up to which those that fit are found first, and not looked at one by one along an order: words are counted in rows. */
+const mostFirst = { words: 5_000, feedback: 20_000 } as const
 
 /**
- * Whether the agent `a` holds a registration with so much feedback, for a page along an order. Looked for from agent to agent,
- * a registration is read by its key (`+ 0`): an index by feedback would be read to its end for each, as few as have so much;
- * and for each alone (`offset 0`), not all of them before.
+ * Whether the row of the agent `a` fulfils all conditions. Few are found once; else each is looked up by its key (`offset 0`),
+ * as an order is walked: where very many fulfil them, a page of them is near.
  */
-const isRated = (least: string) => `case
-    when (select count(*) from (select from searched_registration s where s.feedback_count >= ${least}::bigint
-                                 limit ${mostRated} + 1) rated) <= ${mostRated}
-    then a.fid in (select h.fid from searched_registration s join agent_holding h using (chain, agent_id)
-                    where h.reason is null and s.feedback_count >= ${least}::bigint)
-    else ${holds(`s.feedback_count + 0 >= ${least}::bigint offset 0`)} end`
+function declaring(conditions: readonly string[]) {
+  const most = conditions.some((one) => one.includes('declared')) ? mostFirst.words : mostFirst.feedback
+  const found = `searched_agent s where ${conditions.join(' and ')}`
+  return `case when (select count(*) from (select from ${found} limit ${most} + 1) few) <= ${most}
+    then a.fid in (select s.fid from ${found})
+    else exists (select from ${found} and s.fid = a.fid offset 0) end`
+}
 
 /**
  * A relation: the skills of an agent that the documents on its hosts name, and those that it is found by, which its
@@ -109,12 +125,10 @@ select piece ->> 'text' from agent_words w cross join lateral json_array_element
  where w.fid = ${fid} and piece ->> 'field' = 'skill')`
 
 interface Reading {
-  /** FIDs of all agents that `q` finds, as far as they can be named. */
+  /** FIDs of all agents that `q` and what registrations declare find, as far as they can be named. */
   readonly named: readonly string[] | null
   /** Parameter values that the statement already has; absent: none. */
   readonly before?: readonly unknown[]
-  /** A page is read, not all of them counted. */
-  readonly isPage?: boolean
   /** Few agents are looked at, those that stand first in an order: the words of each are then sooner read by its FID. */
   readonly isNear?: boolean
 }
@@ -135,24 +149,26 @@ export function filterConditions(filter: DiscoveryFilter, reading: Reading): Con
   const values = [...(reading.before ?? [])]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { q, has_settlements: paid = null, ...rest } = filter
-  const found = q === null ? { conditions: [], worded: [] } : foundBy(q, reading, parameter)
+  const found = q === null || reading.named ? { conditions: [], worded: [] } : foundBy(q, reading, parameter)
+  const declared = reading.named ? [] : declaredConditions(filter, parameter)
   const conditions = [
+    ...(reading.named ? [`a.fid in (select unnest(${parameter(reading.named)}::bigint[]))`] : []),
     ...found.conditions,
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
-      return value === null ? [] : [condition(parameter(asked(name, value)), reading.isPage === true)]
+      return value === null ? [] : [condition(parameter(value))]
     }),
+    ...(declared.length === 0 ? [] : [declaring(declared)]),
     ...(paid === null ? [] : [`a.settlements_all ${paid ? '> 0' : '= 0'}`]),
   ]
   return { conditions, worded: found.worded, values }
 }
 
 /**
- * What `q` finds. Where it is not named, near the beginning of an order each agent is looked up by its FID (`offset 0` keeps
+ * What `q` finds. Near the beginning of an order each agent is looked up by its FID (`offset 0` keeps
  * the planner from reading all that fit first); else all that fit are found once, before anything else.
  */
-function foundBy(q: string, { named, isNear }: Reading, parameter: Parameter) {
-  if (named) return { conditions: [`a.fid in (select unnest(${parameter(named)}::bigint[]))`], worded: [] }
+function foundBy(q: string, { isNear }: Reading, parameter: Parameter) {
   const found = findsAgent(q, parameter)
   if (isNear) {
     return {

@@ -3,7 +3,7 @@ import { placedByEarned } from '../income/earned.ts'
 import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
-import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
+import { type DiscoveryFilter, filterConditions, isDeclared, searchedConditions, withOf } from './discovery-filter.ts'
 import { findsAgent } from './query-text.ts'
 
 /** Finds up to which agents are named one by one instead of being looked for along an order. */
@@ -70,7 +70,7 @@ interface DiscoveryRows {
 const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`)
 
 export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
-  return atOneMoment(db, filter.q, async (named) => {
+  return atOneMoment(db, isDeclared(filter) ? null : filter, async (named) => {
     const { text, values } = counting(filter, named)
     // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
     const { rows } = await db.query<DiscoveryTotal>({
@@ -82,6 +82,11 @@ export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Pr
 }
 
 function counting(filter: DiscoveryFilter, named: Wanted['named']) {
+  if (isDeclared(filter)) {
+    const values: unknown[] = []
+    const conditions = searchedConditions(filter, (value) => `$${values.push(value)}`)
+    return { text: `select count(*) from searched_agent s ${whereOf(conditions)}`, values }
+  }
   const { conditions, worded, values } = filterConditions(filter, { named })
   return { text: `${withOf(worded)} select count(*) from agent a ${whereOf(conditions)}`, values }
 }
@@ -152,7 +157,7 @@ export async function discoveryPage(
     })
   // Fewer agents are named than there are before a page far on.
   const isFarOn = 'offset' in page.from && page.from.offset >= mostNamed
-  const reading = atOneMoment(db, isFarOn ? null : filter.q, (named) => read(named, 'null::bigint'))
+  const reading = atOneMoment(db, isFarOn ? null : filter, (named) => read(named, 'null::bigint'))
   const [shown, before] = await Promise.all([reading, early()])
   const known = before.change === shown.change ? before : await totalAt(shown.change)
   if (known.change === shown.change) return { ...shown, total: known.total }
@@ -160,18 +165,18 @@ export async function discoveryPage(
 }
 
 /**
- * Reads with the agents that `q` finds named one by one, which is sooner; when one has changed meanwhile, or there are too
+ * Reads with the agents that `q` and what registrations declare find named one by one, which is sooner; when one has changed meanwhile, or there are too
  * many, by the condition itself, in the one statement.
  */
 async function atOneMoment<T extends { readonly change: number }>(
   db: Queryable,
-  q: DiscoveryFilter['q'],
+  filter: DiscoveryFilter | null,
   read: (named: Wanted['named']) => Promise<T>,
 ): Promise<T> {
-  if (q === null) return read(null)
-  const { fids, change } = await namedBy(db, q)
-  const found = await read(fids)
-  return fids === null || found.change === change ? found : read(null)
+  const named = filter && (await namedBy(db, filter))
+  if (!named) return read(null)
+  const found = await read(named.fids)
+  return named.fids === null || found.change === named.change ? found : read(null)
 }
 
 interface Named {
@@ -181,14 +186,15 @@ interface Named {
   readonly change: number
 }
 
-/** FIDs of the agents that `q` finds, and the newest change at that moment. */
-export async function namedBy(db: Queryable, q: string): Promise<Named> {
+/** FIDs of the agents that `q` and what registrations declare find, and the newest change then; undefined: neither is asked for. */
+export async function namedBy(db: Queryable, filter: DiscoveryFilter): Promise<Named | undefined> {
   const values: unknown[] = []
-  const found = findsAgent(q, (value) => `$${values.push(value)}`)
+  const conditions = searchedConditions(filter, (value) => `$${values.push(value)}`)
+  if (conditions.length === 0) return undefined
   // Unnamed: planned with its words, as common and rare ones want other plans.
   const { rows } = await db.query<{ fids: string[]; change: number }>({
     text: `
-select array(select s.fid from searched_agent s where ${found} limit ${mostNamed}) as fids, ${newestChange} as change`,
+select array(select s.fid from searched_agent s ${whereOf(conditions)} limit ${mostNamed}) as fids, ${newestChange} as change`,
     values,
   })
   const { fids, change } = rows[0]!
@@ -197,7 +203,7 @@ select array(select s.fid from searched_agent s where ${found} limit ${mostNamed
 
 interface Wanted {
   readonly filter: DiscoveryFilter
-  /** FIDs of all agents that its `q` finds, digits; null: its condition says which. */
+  /** FIDs of all agents that its `q` and what registrations declare find, digits; null: its condition says which. */
   readonly named: readonly string[] | null
   readonly page: DiscoveryPage
 }
@@ -243,7 +249,7 @@ const nearRows = 500
  */
 function found({ filter, named, page: { sort, limit: rows, from } }: Wanted) {
   const isNear = 'after' in from || from.offset + rows <= nearRows
-  const { conditions, worded, values } = filterConditions(filter, { named, isNear, isPage: true })
+  const { conditions, worded, values } = filterConditions(filter, { named, isNear })
   const parameter = (value: unknown, type = 'bigint') => `$${values.push(value)}::${type}`
   // Sums of dollars are wider than anything else that a list is ordered by.
   const type = sort === 'most-earned' ? 'numeric' : 'bigint'

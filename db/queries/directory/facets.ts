@@ -40,7 +40,7 @@ ${answer('not (select is_cut from is_cut)')}`
 }
 
 async function ofList(db: Queryable, filter: DiscoveryFilter) {
-  const { fids: named } = filter.q === null ? { fids: null } : await namedBy(db, filter.q)
+  const named = (await namedBy(db, filter))?.fids ?? null
   const { values, worded, ...conditions } = conditionsOf(filter, { named })
   const found = `found as materialized (
   select *, row_number() over (partition by part order by listed_at desc, fid desc) as place

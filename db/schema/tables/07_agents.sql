@@ -199,16 +199,21 @@ create index agent_words_names on agent_words using gin (lower(names) gin_trgm_o
 
 -- Agents as words and filters find and count them, a narrow row each: both conditions of a search lead by index into one
 -- table, and agents are counted by what most filters are over without a look at anything else. Derived with `agent` and
--- its words, in the same transaction.
+-- its words, in the same transaction; the last two columns by themselves, when a registration or its feedback changes.
 create table searched_agent (
   fid bigint primary key,
   search text not null,                  -- of agent
   combination text collate "C" not null, -- values of most filters, of agent: 'base,celo|t|f|f'
-  document tsvector not null             -- of agent_words: words by weight, the lightest what the account says of itself
+  document tsvector not null,            -- of agent_words: words by weight, the lightest what the account says of itself
+  declared text[] not null default '{}', -- what a registration that it holds says, as terms of searched_registration
+  most_feedback bigint                   -- that stands on one of these; null: it holds none
 );
 -- Agents by words, and by parts of their names.
 create index searched_agent_document on searched_agent using gin (document);
 create index searched_agent_search on searched_agent using gin (search gin_trgm_ops);
+-- Agents by what their registrations declare, and by feedback on these.
+create index searched_agent_declared on searched_agent using gin (declared);
+create index searched_agent_feedback on searched_agent (most_feedback) where most_feedback > 0;
 
 -- Query words in each of their forms: as they are written, as plural and as singular, by the endings of English; what
 -- that makes of other words nobody says. `beginnings`: longer words begin with one of these, too. Words that must not

@@ -149,7 +149,7 @@ async function seedFeedback(n: number, given: number, key: { chain: string; agen
 }
 
 const context = () => ({ pool: database.pool, now: () => new Date(now), settlementOverloads: 'spec' }) as const
-const searched = derivations.filter(({ kind }) => kind === 'searched registrations')
+const searched = derivations.filter(({ kind }) => kind === 'searched registrations' || kind === 'declarations')
 
 beforeAll(async () => {
   const { pool } = database

@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
-import { discoveryGroups, discoveryPage, discoverySorts } from '../../../db/queries/directory/discovery.ts'
+import {
+  discoveryGroups,
+  discoveryPage,
+  discoverySorts,
+  discoveryTotal,
+} from '../../../db/queries/directory/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/directory/facets.ts'
 import { searchAgents } from '../../../db/queries/directory/search.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -49,6 +54,10 @@ beforeAll(async () => {
                    'Settles what ' || ${word('fid / 144')} || ' number ' || fid % 3000 || ' leaves, for whoever pays' as description
               from agent) said`)
   await seedSearched(database.pool)
+  await database.pool.query(`
+    update searched_agent
+       set declared = array['active:' || (fid % 2 = 0), 'x402:' || (fid % 4 > 1), case when fid % 1000 = 0 then 'trust:rare' else 'trust:model' end],
+           most_feedback = fid % 100`)
   await database.pool.query('vacuum (analyze) agent, agent_words, searched_agent, verified_address')
 })
 
@@ -112,30 +121,6 @@ test('who sells something is found without reading what others sell', async () =
     const sellers = (db: Queryable) => discoveryPage(db, { q: null, ...everyone, sells: [sells] }, page, totals)
     expect([sells, (await sellers(pool)).count]).toEqual([sells, found])
     expect(await rowsRead(pool, sellers, ['agent_spec'])).toBeLessThanOrEqual(most)
-  }
-})
-
-test('agents are found by what few registrations say without the other registrations', async () => {
-  const { pool } = database
-  await pool.query(`
-    alter table agent_holding disable trigger user;
-    alter table searched_registration disable trigger user;
-    insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at)
-    select fid, 'base', fid, '\\x00', 1, 0, now() from agent;
-    insert into searched_registration (chain, agent_id, registered_at, updated_at, active_at, moved_at, feedback_count, terms)
-    select 'base', fid, now(), now(), now(), now(), 0,
-           array_to_tsvector(array['chain:base', case when fid % 5000 = 17 then 'trust:rare' else 'trust:usual' end])
-      from agent`)
-  await pool.query('vacuum (analyze) agent_holding, searched_registration')
-  for (const [trust, found, most] of [
-    ['rare', 4, 50],
-    ['nobody', 0, 50],
-    ['usual', 30, agents * 5],
-  ] as const) {
-    const page = { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null } as const
-    const trusted = (db: Queryable) => discoveryPage(db, { q: null, ...everyone, trust: [trust] }, page, totals)
-    expect([trust, (await trusted(pool)).count]).toEqual([trust, found])
-    expect(await rowsRead(pool, trusted, ['agent_holding', 'searched_registration'])).toBeLessThanOrEqual(most)
   }
 })
 
@@ -247,4 +232,26 @@ test('of a slip in a word of many, no more names are compared than are ranked', 
   const facets = (db: Queryable) => discoveryFacets(db, { ...everyone, q: 'harbour' }, true)
   expect((await search(pool)).total).toBe(200)
   for (const run of [search, facets]) expect(await rowsRead(pool, run, ['agent_words'])).toBeLessThan(agents / 4)
+})
+
+test.each([
+  ['few declare', { trust: ['rare'] }, agents / 1_000],
+  ['half declare', { active: true }, agents / 2],
+  ['half declare, with other words', { x402: false, active: true }, agents / 4],
+  ['few have so much feedback for', { min_feedback: '95' }, agents / 20],
+  ['nobody declares', { trust: ['none'] }, 0],
+])('agents by what %s are counted in rows of the search, and found by what is there', async (_, declares, count) => {
+  const { pool } = database
+  const filter = { ...everyone, q: null, ...declares }
+  const others = ['agent', 'agent_holding', 'registration%', 'searched_registration']
+  let total = -1
+  const read = await rowsRead(pool, async (db) => ({ total } = await discoveryTotal(db, filter)), others)
+  expect({ total, read }).toEqual({ total: count, read: 0 })
+  if (count > agents / 20) return
+  const page = { sort: 'newest', limit: 20, from: { offset: 0 }, fields: null } as const
+  let found = -1
+  const looked = await rowsRead(pool, async (db) => ({ count: found } = await discoveryPage(db, filter, page, totals)))
+  expect(found).toBe(Math.min(20, count))
+  // Found by index, each looked up once by its FID; and the page.
+  expect(looked).toBeLessThanOrEqual(2 * count + 2 * 20)
 })

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await refreshRankings(options)
   await settleEdges(options)
   await settle(
-    derivations.filter(({ kind }) => kind === 'searched registrations'),
+    derivations.filter(({ kind }) => kind === 'searched registrations' || kind === 'declarations'),
     options,
   )
   api = await startApi({ url: database.url, pool }, { now: () => now })

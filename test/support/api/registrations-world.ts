@@ -297,7 +297,7 @@ export async function seedRegistrations(pool: pg.Pool): Promise<WorldAgent[]> {
   const answers = given.flatMap(([agent, one]) => one.responses.map((uri) => responseRow(agent, one, uri)))
   await insertAll(pool, 'feedback_response', answers)
   await settle(
-    derivations.filter(({ kind }) => kind === 'searched registrations'),
+    derivations.filter(({ kind }) => kind === 'searched registrations' || kind === 'declarations'),
     { pool, now: () => new Date(), settlementOverloads: 'spec' },
   )
   return agents

@@ -6,8 +6,7 @@ import { heldContract, heldSign, incomeKinds, isDollar, isHolding } from '../sql
 import { firstDue, firstDueOfAll } from '../sql/income-due.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { demandObject } from './demand.ts'
-import { isRing, payingPairs } from './paying-pairs.ts'
-import { isOwn } from './payment-marks.ts'
+import { byOthers, haveOthersPaid, isRing, payingPairs } from './paying-pairs.ts'
 
 /** JSON texts by the name of the member, and since when hours of the agent wait to be summed up; null: none does. */
 interface IncomeSums {
@@ -88,9 +87,11 @@ sums as materialized (
 ),
 ${payingPairs({ fid: '$1', isBounded: true })},
 payer as materialized (
-  select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         ${isOwn('$1', 'pair.payer', 'min(first_at)', 'own')} as own, bool_and(${isRing}) as ring,
-         min(amount) < 0 and not bool_or(has_paid) as got_all_back
+  select payer, sum(n) as n, sum(amount) as amount, sum(n) ${byOthers} as others_n, sum(amount) ${byOthers} as others_amount,
+         min(first_at) ${byOthers} as others_first_at, max(last_at) ${byOthers} as others_last_at,
+         min(amount) < 0 and not bool_or(has_paid) as got_all_back,
+         coalesce(bool_or(n > 0 and not own and not ${isRing}), false)
+           and (coalesce(min(amount) ${byOthers}, 0) >= 0 or ${haveOthersPaid}) as is_counted
     from pair group by payer having sum(n) > 0
 ),
 -- What the agent paid itself, by whom it paid: mostly little, so it is read whole, and not looked up for each payer.
@@ -149,15 +150,15 @@ returned as (
   select p.*
     from payer p
     join given r on r.recipient = p.payer
-   where not p.own and p.amount > 0 and r.amount >= p.amount * ${paidBack.share}
-     and r.first_at <= p.last_at + ${within} and r.last_at >= p.first_at - ${within}
+   where p.others_n > 0 and p.others_amount > 0 and r.amount >= p.others_amount * ${paidBack.share}
+     and r.first_at <= p.others_last_at + ${within} and r.last_at >= p.others_first_at - ${within}
 )
 ${text(
   `select ${members},
-  (select json_build_object('raw', count(*), 'filtered', count(*) filter (where not own and not ring))
+  (select json_build_object('raw', count(*), 'filtered', count(*) filter (where is_counted))
      from payer where not got_all_back having (select yes from countable)) as payers,
-  (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
-          'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})
+  (select json_build_object('payers', count(*), 'payments', coalesce(sum(others_n), 0)::bigint,
+          'amount_usdc', ${dollars('coalesce(sum(others_amount), 0)')})
      from returned having (select yes from countable)) as reciprocal,
   (select ${demandObject} from agent_demand d where d.fid = $1 and d.chain = '') as demand,
   (select ${sums()}

@@ -1,8 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { since, thisHour } from '../rollup/figure-parts.ts'
 import { unrolledBlocks } from '../sql/block-states.ts'
-import { isRing, payingPairs } from './paying-pairs.ts'
-import { isOwn } from './payment-marks.ts'
+import { byOthers, haveOthersPaid, isRing, payingPairs } from './paying-pairs.ts'
 
 // Demand: how many pay an agent, and how many of them come back. Of payers that are not the agent itself, without what goes
 // round, of every kind of payment, who paid dollars and did not get all of them back, in blocks that are rolled up. All of
@@ -33,17 +32,17 @@ const endOf = (days: number, time: string, condition: string) =>
 const derive = `
 with ${unrolledBlocks},${since},${payingPairs({ fid: '$2', isBounded: false })},
 -- Who paid dollars: what is of nothing, of tokens that anybody makes, or goes back by a refund costs its sender no more than the
--- gas.
+-- gas. Of who was the agent's own for a time, what it paid then is left out, and what is left may all have gone back.
 payer as materialized (
-  select chain, payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         ${isOwn('$2', 'pair.payer', 'min(first_at)', 'own')} as own
+  select chain, payer, sum(n) ${byOthers} as n, sum(amount) ${byOthers} as amount, min(first_at) ${byOthers} as first_at,
+         max(last_at) ${byOthers} as last_at
     from pair
    where pair.amount <> 0 and not ${isRing}
    group by grouping sets ((chain, payer), (payer))
-  having bool_or(has_paid)
+  having ${haveOthersPaid}
 ),
 counted as materialized (
-  select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own
+  select payer.*, since.*, n > 1 as paid_again from payer cross join since
 ),
 demand as materialized (
   select $2::bigint as fid, coalesce(chain, '') as chain, count(*) as payers,

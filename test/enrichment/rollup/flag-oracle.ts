@@ -5,32 +5,44 @@ interface Moved {
   readonly at: number
   /** Base units of a dollar; below zero: it went back to the payer, which counts in sums only. */
   readonly amount: bigint
+  /** Whether the payer is an address of the agent. */
+  readonly isOwn?: boolean
+  /** Whether it goes round. */
+  readonly isRing?: boolean
 }
 
 const withinMs = 30 * 86_400_000
 
 /**
  * Flags on an agent's payers, by the rule. `paid`: all payments to the agent; `given`: payments in dollars by its
- * addresses, and what they got back; `isOwn`: whether a payer is an address of the agent.
+ * addresses, and what they got back.
  */
-export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOwn: (payer: number) => boolean) {
+export function payerFlags(paid: readonly Moved[], given: readonly Moved[]) {
   const payments = paid.filter(isPayment)
   const payers = [...new Set(payments.map(({ other }) => other))].map((payer) => ({
     payer,
     there: paid.filter(({ other }) => other === payer),
     back: given.filter(({ other }) => other === payer),
   }))
-  const paidBack = payers.filter(
-    ({ payer, there, back }) =>
-      !isOwn(payer) &&
+  const others = payers.map(({ there, back }) => ({ there: there.filter(({ isOwn }) => !isOwn), back }))
+  const paidBack = others.filter(
+    ({ there, back }) =>
+      there.some(isPayment) &&
       sum(there) > 0n &&
       back.some(isPayment) &&
       2n * sum(back) >= sum(there) &&
       msBetween(there.filter(isPayment), back.filter(isPayment)) <= withinMs,
   )
+  const isKept = (rows: readonly Moved[]) => rows.every(isPayment) || sum(rows) > 0n
+  const real = payers.filter(({ there }) => isKept(there))
+  const filtered = real.filter(({ there }) => {
+    const asOthers = there.filter(({ isOwn }) => !isOwn)
+    return isKept(asOthers) && asOthers.some((one) => isPayment(one) && !one.isRing)
+  })
   const reciprocal = paidBack.flatMap(({ there }) => there)
   const isMost = (one: readonly Moved[]) => 20n * sum(one) >= 19n * sum(paid)
   return {
+    payers: { raw: real.length, filtered: filtered.length },
     reciprocal: {
       payers: paidBack.length,
       payments: reciprocal.filter(isPayment).length,

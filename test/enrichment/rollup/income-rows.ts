@@ -7,7 +7,9 @@ import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { addressOf, hashOf, seedAgent, seedChainState } from '../../support/seed.ts'
 
 export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
-export const people = ['one', 'two', 'three', 'four', 'five', 'six'].map(addressOf)
+export const people = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'].map(addressOf)
+/** How many of them, the first, are paid as well; the others only pay. */
+export const paidPeople = 6
 export const senders = ['known', 'other', 'unknown'].map((name) => addressOf(`sender ${name}`))
 export const selectors = [...Object.values(listedSelectors), '0xcf092995']
 export const dollar = addressOf('dollar')

@@ -9,7 +9,7 @@ import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome, sumDueHours } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
-import { rowsRead } from '../../support/rows-read.ts'
+import { rowsFetched, rowsRead } from '../../support/rows-read.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
 
 // Rows read by a pass and by a query over an agent with very many payments, half of them settlements. Rows are counted,
@@ -231,4 +231,67 @@ test('sums of an agent read its hours, and who paid while there are few enough',
   const hours = days * 24 * 3
   // The bound includes the rows read to find out that there are too many payers to count.
   expect(await rowsRead(database.pool, (db) => agentIncome(db, fid), tables)).toBeLessThanOrEqual(hours + 4 * 20_000)
+})
+
+const partOwn = Buffer.from([0, 0, 0, 7])
+const halfway = new Date((+start + +end) / 2)
+/**
+ * What is derived of the agent once one of its payers became a wallet of its own halfway, which then signed so many settlements to
+ * others, and the rows that are read for it beyond those that were read before.
+ */
+async function demandWithOwn(elsewhere: number) {
+  const client = await database.pool.connect()
+  const derive = async () => {
+    const before = await rowsFetched(client, tables)
+    await deriveDemandOf(client, fid, end)
+    return (await rowsFetched(client, tables)) - before
+  }
+  try {
+    await client.query('begin')
+    const read = await derive()
+    await client.query(
+      `insert into income_owner (fid, address, because, from_at, to_at) values ($1, $2, 'wallet', $3, 'infinity')`,
+      [fid, partOwn, halfway],
+    )
+    await client.query(
+      `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                               payer, recipient, facilitator, payment_nonce, tx_hash)
+       select n, $1, $2::int, n, 'base', 'c', '\\xe3ee160e', '\\x01', $3, '\\x04', '\\x02', int4send(n), int4send(n)
+         from generate_series(1, $4::int) n`,
+      [end, paid + 3, partOwn, elsewhere],
+    )
+    const more = (await derive()) - read
+    const { rows } = await client.query<{ payers: number; amount: string }>(
+      `select payers::int, amount::text from agent_demand where fid = $1 and chain = ''`,
+      [fid],
+    )
+    return { more, ...rows[0] }
+  } finally {
+    await client.query('rollback')
+    client.release(true)
+  }
+}
+/** What the payments come to, of some without those that the payer made of itself. */
+async function paidWithoutOwn(tables: readonly string[]) {
+  const { rows } = await database.pool.query<{ amount: string }>(
+    `select sum(amount)::text as amount
+       from (select 'settlement' as kind, payer, amount, block_timestamp from settlement where block_number <= $1
+              union all
+             select 'payment', payer, net, block_timestamp from payment where block_number <= $1) one
+      where payer <> $2 or block_timestamp < $3 or kind <> all ($4)`,
+    [paid, partOwn, halfway, tables],
+  )
+  return rows[0]?.amount
+}
+
+test('of a payer that became the agent itself its settlements are read once, and those before count', async () => {
+  const { more, ...told } = await demandWithOwn(0)
+  expect(told).toEqual({ payers: 90, amount: await paidWithoutOwn(['settlement', 'payment']) })
+  expect(more).toBeLessThanOrEqual(Math.ceil(paid / 90) + 20)
+})
+
+test('of a payer that became the agent itself and signs too many elsewhere, the first settlement tells of all', async () => {
+  const { more, ...told } = await demandWithOwn(30_000)
+  expect(told).toEqual({ payers: 90, amount: await paidWithoutOwn(['payment']) })
+  expect(more).toBeLessThanOrEqual(20_001 + 20)
 })

@@ -8,7 +8,7 @@ import { lockRollup, rewindRollup, subtractFromRollup } from '../../../db/querie
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
-import { insert } from '../../support/seed.ts'
+import { addressOf, hashOf, insert, seedHolding, seedWallet } from '../../support/seed.ts'
 import { payerFlags, ringPayers } from './flag-oracle.ts'
 import {
   bytes,
@@ -17,6 +17,7 @@ import {
   type OtherRow,
   type Paid,
   type Passed,
+  paidPeople,
   people,
   selectors,
   senders,
@@ -25,18 +26,20 @@ import {
   timeOf,
 } from './income-rows.ts'
 
-export const person = fc.integer({ min: 0, max: people.length - 1 })
+export const person = fc.integer({ min: 0, max: paidPeople - 1 })
+const anybody = fc.integer({ min: 0, max: people.length - 1 })
+const block = fc.integer({ min: 0, max: lastBlock })
 export const paid = fc.record({
-  block: fc.integer({ min: 0, max: lastBlock }),
+  block,
   logIndex: fc.integer({ min: 0, max: 2 }),
-  payer: person,
+  payer: anybody,
   recipient: person,
   sender: fc.integer({ min: 0, max: senders.length - 1 }),
   selector: fc.integer({ min: 0, max: selectors.length - 1 }),
   amount: fc.oneof(fc.constantFrom(0, 999, 1_000), fc.integer({ min: 0, max: 2 ** 31 })),
 })
 export const passed: fc.Arbitrary<Passed> = fc.record({
-  block: fc.integer({ min: 0, max: lastBlock }),
+  block,
   origin: fc.constantFrom(
     'settlement',
     'permit2_exact',
@@ -47,7 +50,7 @@ export const passed: fc.Arbitrary<Passed> = fc.record({
   ),
   isDollar: fc.boolean(),
   sender: fc.integer({ min: 0, max: senders.length - 1 }),
-  payer: person,
+  payer: anybody,
   hands: fc.uniqueArray(person, { minLength: 1, maxLength: 4 }),
   amount: fc.oneof(fc.constantFrom(1, 999, 1_000), fc.integer({ min: 1, max: 2 ** 31 })),
 })
@@ -58,6 +61,21 @@ const refund = fc.record({
   after: fc.integer({ min: 0, max: 30 }),
   amount: fc.integer({ min: 1, max: 2 ** 31 }),
   stranger: fc.option(passed, { freq: 4 }),
+})
+/** Somebody is, or is no more, an operator of an agent from a block on, of which most are those of the first payments. */
+const operate = fc.record({
+  kind: fc.constant('operate' as const),
+  fid: fc.constantFrom(...fids),
+  who: anybody,
+  block: fc.integer({ min: 0, max: 60 }),
+  approved: fc.boolean(),
+})
+/** Somebody is the wallet of an agent's registration from a block on. A wallet is paid to as well, so only who is never paid becomes one. */
+const wallet = fc.record({
+  kind: fc.constant('wallet' as const),
+  fid: fc.constantFrom(...fids),
+  who: fc.integer({ min: paidPeople, max: people.length - 1 }),
+  block: fc.integer({ min: 0, max: 60 }),
 })
 /** One random step of everything that can change an agent's income. */
 export const step = fc.oneof(
@@ -74,6 +92,8 @@ export const step = fc.oneof(
     now: fc.uniqueArray(person, { maxLength: 3 }),
   }),
   fc.record({ kind: fc.constant('name' as const), names: fc.uniqueArray(fc.constantFrom(0, 1)) }),
+  operate,
+  wallet,
   fc.record({ kind: fc.constant('take back' as const), blocks: fc.integer({ min: 0, max: 30 }) }),
 )
 /** Addresses that an agent verifies at first: most people, who pay each other, so that there is income to change. */
@@ -84,10 +104,23 @@ export const first = fc.tuple(
   fc.record({ kind: fc.constant('name' as const), names: fc.constant<(0 | 1)[]>([0]) }),
   fc.record({ kind: fc.constant('pay' as const), rows: fc.array(paid, { minLength: 20, maxLength: 30 }) }),
   fc.record({ kind: fc.constant('pass on' as const), rows: fc.array(passed, { minLength: 5, maxLength: 10 }) }),
+  operate,
+  operate,
+  wallet,
+  wallet,
   fc.record({ kind: fc.constant('roll up' as const), blocks: fc.constant(40) }),
   fc.record({ kind: fc.constant('sum' as const) }),
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+/** That somebody is an operator, or the wallet, from a block on, or is not. */
+interface Word {
+  readonly who: number
+  readonly block: number
+  readonly approved: boolean
+}
+/** Address of an agent that holds its registration, and neither pays nor is paid. */
+const ownerOf = (fid: number) => addressOf(`owner ${fid}`)
 
 /** Applies steps to the tables, and computes each agent's expected income by the rule, from the single payments. */
 export class World {
@@ -97,6 +130,9 @@ export class World {
   #transactions = 0
   readonly verified = new Map<number, readonly number[]>(fids.map((fid) => [fid, []]))
   readonly ever = new Map<number, Set<number>>(fids.map((fid) => [fid, new Set()]))
+  /** What the owner of an agent's registration said of operators, and of wallets, in the order of the words. */
+  readonly #operators = new Map<number, Word[]>(fids.map((fid) => [fid, []]))
+  readonly #wallets = new Map<number, Word[]>(fids.map((fid) => [fid, []]))
   named: readonly number[] = []
   final = -1
 
@@ -191,7 +227,7 @@ export class World {
       case 'verify': {
         this.verified.set(step.fid, step.now)
         for (const one of step.now) this.ever.get(step.fid)?.add(one)
-        const addresses = step.now.map((one) => bytes(people[one] as string))
+        const addresses = [...step.now.map((one) => people[one] as string), ownerOf(step.fid)].map(bytes)
         await pool.query('update agent set verified_addresses = $2 where fid = $1', [step.fid, addresses])
         await pool.query(
           'update verified_address set ended_at = verified_at where fid = $1 and ended_at is null and not address = any ($2)',
@@ -204,6 +240,28 @@ export class World {
           [step.fid, addresses],
         )
         await insert(pool, 'agent_change', { fid: step.fid, kind: 'upsert', changed_at: new Date() })
+        return
+      }
+      case 'operate': {
+        const { fid, who, block, approved } = step
+        await insert(pool, 'registration_operator', {
+          ...wordAt(block, ++this.#transactions),
+          owner: bytes(ownerOf(fid)),
+          operator: bytes(people[who] as string),
+          approved,
+        })
+        this.#operators.get(fid)?.push({ who, block, approved })
+        return
+      }
+      case 'wallet': {
+        const { fid, who, block } = step
+        const words = this.#wallets.get(fid) as Word[]
+        if (words.some((word) => word.block === block)) return
+        if (words.length === 0) {
+          await seedHolding(pool, { fid, chain: 'base', id: fid, by: ownerOf(fid), block: -1, at: timeOf(0) })
+        }
+        words.push({ who, block, approved: true })
+        await seedWallet(pool, { id: fid, wallet: people[who] as string, block, logIndex: fid, at: timeOf(block) })
         return
       }
       case 'name':
@@ -258,6 +316,22 @@ export class World {
       this.others.push(...others)
       await storeOthers(db, others)
     }
+  }
+
+  /** Whether somebody is or was the agent's own in a block: verified ever, a wallet before, or an operator then. */
+  isOwn(fid: number, who: number, block: number): boolean {
+    const operator = this.#operators
+      .get(fid)
+      ?.filter((word) => word.who === who && word.block <= block)
+      .reduce<Word | undefined>((last, word) => (last && last.block > word.block ? last : word), undefined)
+    const wasWallet = this.#wallets.get(fid)?.some((word) => word.who === who && word.block <= block)
+    return this.ever.get(fid)?.has(who) === true || wasWallet === true || operator?.approved === true
+  }
+
+  /** Whether the payer of a payment is the agent's own: of a refund, as of what was charged. */
+  #isByOwn(fid: number, { payer, block, subject }: Pick<OtherRow, 'payer' | 'block' | 'subject'>): boolean {
+    const charged = this.others.filter((one) => subject !== undefined && one.subject === subject && one.amount > 0)
+    return this.isOwn(fid, payer, Math.min(block, ...charged.map((one) => one.block)))
   }
 
   /** For each person, the payers whose payments to it are part of a ring. */
@@ -315,27 +389,34 @@ export class World {
 
   /** Expected flags on an agent's payers. */
   flags(fid: number) {
-    const paid = this.#paid(fid)
+    const paid = this.received(fid)
       .filter(isCounted)
-      .map(({ payer, block, isDollar, amount }) => ({
-        other: payer,
-        at: timeOf(block).getTime(),
-        amount: isDollar ? BigInt(amount) : 0n,
+      .map((one) => ({
+        ...one,
+        other: one.payer,
+        at: timeOf(one.block).getTime(),
+        amount: one.isDollar ? BigInt(one.amount) : 0n,
       }))
+    const isIts = (payer: number) =>
+      this.verified.get(fid)?.includes(payer) || this.#wallets.get(fid)?.some(({ who }) => who === payer)
     const given = this.#dollars()
-      .filter(({ block, payer }) => block <= this.final && this.verified.get(fid)?.includes(payer))
+      .filter(({ block, payer }) => block <= this.final && isIts(payer))
       .map(({ block, recipient, amount }) => ({
         other: recipient,
         at: timeOf(block).getTime(),
         amount: BigInt(amount),
       }))
-    return payerFlags(paid, given, (payer) => this.ever.get(fid)?.has(payer) === true)
+    return payerFlags(paid, given)
   }
 
-  /** Final payments to an agent, with whether each goes round. */
+  /** Final payments to an agent, with whether each goes round, and whether it is by the agent itself. */
   received(fid: number) {
     const rings = this.#rings()
-    return this.#paid(fid).map((one) => ({ ...one, isRing: rings[one.recipient]?.includes(`${one.payer}`) === true }))
+    return this.#paid(fid).map((one) => ({
+      ...one,
+      isRing: rings[one.recipient]?.includes(`${one.payer}`) === true,
+      isOwn: this.#isByOwn(fid, one),
+    }))
   }
 
   income(): string[] {
@@ -343,7 +424,7 @@ export class World {
     const sums = new Map<string, [number, bigint, number, bigint, number]>()
     for (const fid of fids) {
       for (const payment of this.#paid(fid).filter(isCounted)) {
-        const isOwn = this.ever.get(fid)?.has(payment.payer) === true
+        const isOwn = this.#isByOwn(fid, payment)
         const other = rings[payment.recipient]?.includes(`${payment.payer}`) ? 'ring' : 'none'
         const flag = payment.payer === payment.recipient ? 'self' : isOwn ? 'same_owner' : other
         const hour = new Date(Math.floor(timeOf(payment.block).getTime() / 3_600_000) * 3_600_000).toISOString()
@@ -365,6 +446,15 @@ export class World {
     return [...sums].map(([key, sum]) => `${key}: ${sum.join(' ')}`).sort()
   }
 }
+
+const wordAt = (block: number, logIndex: number) => ({
+  id: `base-${block}-word-${logIndex}`,
+  chain: 'base',
+  block_number: block,
+  log_index: logIndex,
+  block_timestamp: timeOf(block),
+  tx_hash: bytes(hashOf(`word ${logIndex}`)),
+})
 
 const x402Origins = ['permit2_exact', 'permit2_upto', 'batch_claim']
 /** What goes back in another token than dollars is nothing: no payment, and no amount. */

@@ -46,8 +46,12 @@ async function expectIncome(world: World): Promise<void> {
   expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
   expect((await database.pool.query(sumsApart, [world.final, bytes(dollar)])).rows).toEqual([{ apart: 0 }])
   for (const fid of fids) {
-    const { reciprocal, single_payer } = (await agentIncome(database.pool, fid)).members
-    const told = { reciprocal: JSON.parse(reciprocal ?? ''), single_payer: JSON.parse(single_payer ?? '') }
+    const { payers, reciprocal, single_payer } = (await agentIncome(database.pool, fid)).members
+    const told = {
+      payers: JSON.parse(payers ?? ''),
+      reciprocal: JSON.parse(reciprocal ?? ''),
+      single_payer: JSON.parse(single_payer ?? ''),
+    }
     expect(told).toEqual(world.flags(fid))
   }
 }

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { recordArchive, storeArchiveSums } from '../../../../db/queries/chain/archive.ts'
+import { agentIncome } from '../../../../db/queries/income/agent-income.ts'
 import { markLaterDemand } from '../../../../db/queries/income/demand.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
@@ -23,7 +25,7 @@ function demandOf(world: World, fid: number, now: Date) {
   const since = (days: number) => Math.floor((+now - days * dayMs) / hourMs) * hourMs
   const counted = world
     .received(fid)
-    .filter(({ payer, isRing }) => !isRing && !world.ever.get(fid)?.has(payer))
+    .filter(({ isRing, isOwn }) => !isRing && !isOwn)
     .map(({ payer, recipient, kind, block, isDollar, amount }) => ({
       payer,
       // Settlements are known by their sums, so one of nothing next to others counts; every other payment is known by itself.
@@ -120,4 +122,40 @@ test('payers who come back are counted from the payments one by one, whatever mo
     }),
     { numRuns: rounds(8, 40), endOnFailure: true },
   )
+})
+
+test('archived settlements of who became the agent itself are told by the first in each archive', async () => {
+  const { pool } = database
+  await empty(pool)
+  const world = new World(pool)
+  const context = { pool, now: () => timeOf(40), settlementOverloads: 'spec' } as const
+  const told = async () => {
+    while ((await runIncome({ pool })) > 0);
+    await settle(kinds, context)
+    const { rows } = await pool.query(
+      `select amount::int, repeat_ever::int from agent_demand where fid = 1 and chain = ''`,
+    )
+    const { members } = await agentIncome(pool, 1)
+    return { ...rows[0], ...JSON.parse(members.payers ?? '') }
+  }
+  await world.take({ kind: 'verify', fid: 1, now: [0] })
+  const row = { logIndex: 0, payer: 6, recipient: 0, sender: 0, selector: 0 }
+  const amounts = [1, 20, 300, 4_000, 50_000]
+  await world.take({ kind: 'pay', rows: amounts.map((amount, at) => ({ ...row, block: 4 * at, amount })) })
+  await world.take({ kind: 'roll up', blocks: 30 })
+  expect(await told()).toEqual({ amount: 54_321, repeat_ever: 1, raw: 1, filtered: 1 })
+  await world.take({ kind: 'operate', fid: 1, who: 6, block: 2, approved: true })
+  await world.take({ kind: 'operate', fid: 1, who: 6, block: 14, approved: false })
+  expect(await told()).toEqual({ amount: 50_001, repeat_ever: 1, raw: 1, filtered: 1 })
+  const archive = async (fromBlock: number, toBlock: number) => {
+    await storeArchiveSums(pool, 'base', { fromBlock, toBlock })
+    await recordArchive(pool, 'base', { name: 'archived', fromBlock, toBlock }, toBlock, [])
+  }
+  await archive(0, 3)
+  // Rows stay for a while when they are archived, and are not counted twice.
+  expect(await told()).toEqual({ amount: 50_001, repeat_ever: 1, raw: 1, filtered: 1 })
+  await archive(4, 20)
+  await pool.query('delete from settlement')
+  expect(await told()).toEqual({ amount: 1, repeat_ever: 0, raw: 1, filtered: 1 })
+  await pool.query('delete from settlement_archive')
 })

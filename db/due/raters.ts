@@ -12,26 +12,31 @@ const isFunder = (address: string) => `exists (select from feedback_client c whe
 const pairs = [
   {
     table: 'settlement_payer',
-    sides: '(moved.recipient), (moved.payer)',
+    payee: '(moved.recipient)',
+    givers: '(moved.payer)',
     key: 'recipient, payer, chain, overload',
     paid: (row: string) => `${row}.amount > 0, ${row}.amount >= ${incomeLimits.dustBelow}, ${row}.first_paid_at`,
   },
   {
     table: 'payment_sum',
-    sides: '(moved.payee), (moved.payer), (moved.funder)',
+    payee: '(moved.payee)',
+    givers: '(moved.payer), (moved.funder)',
     key: 'payee, payer, chain, funder',
     paid: (row: string) => `${hasPaid(row)}, ${hasPaid(row, incomeLimits.dustBelow)}, ${row}.first_at`,
   },
 ] as const
 
 /** Marks of both tables: `from` leads from pairs that came, went or have another first payment to keys. */
-function pairMarks(key: string, from: (pair: { readonly rows: string; readonly sides: string }) => string): Mark[] {
-  return pairs.flatMap(({ table, sides, key: of, paid }) => {
+function pairMarks(
+  key: string,
+  from: (pair: { readonly rows: string; readonly payee: string; readonly givers: string }) => string,
+): Mark[] {
+  return pairs.flatMap(({ table, payee, givers, key: of, paid }) => {
     const changed = `(select moved.* from moved join were using (${of})
               where (${paid('moved')}) is distinct from (${paid('were')})) moved`
     return [
-      { table, on: ['insert', 'delete'] as const, key, from: from({ rows: 'moved', sides }) },
-      { table, on: ['update'] as const, key, from: from({ rows: changed, sides }) },
+      { table, on: ['insert', 'delete'] as const, key, from: from({ rows: 'moved', payee, givers }) },
+      { table, on: ['update'] as const, key, from: from({ rows: changed, payee, givers }) },
     ]
   })
 }
@@ -86,7 +91,7 @@ const raterMarks: readonly Mark[] = [
   { table: 'feedback', on: ['insert', 'delete'], key: hex('client') },
   ...pairMarks(
     hex('side.address'),
-    ({ rows, sides }) => `${rows} cross join lateral (values ${sides}) side (address)
+    ({ rows, payee, givers }) => `${rows} cross join lateral (values ${payee}, ${givers}) side (address)
      where ${isClient('side.address')}`,
   ),
   ...moneyMarks(
@@ -163,8 +168,15 @@ const groupMarks: readonly Mark[] = [
   { table: 'feedback_client', on: ['insert', 'delete'], ...groupsOf('moved') },
   { table: 'feedback_client', on: ['update'], ...groupsOf(changedClients) },
   { table: 'feedback_client', on: ['update'], ...groupsOfTurned },
-  ...pairMarks(fundedBy('moved.payer'), ({ rows }) => `${rows} where ${isFunder('moved.payer')}`),
-  ...moneyMarks(fundedBy('s.payer'), `where ${isFunder('s.payer')}`),
+  ...pairMarks(
+    fundedBy('side.address'),
+    ({ rows, givers }) =>
+      `${rows} cross join lateral (values ${givers}) side (address) where ${isFunder('side.address')}`,
+  ),
+  ...moneyMarks(
+    fundedBy('side.address'),
+    `cross join lateral (values (s.payer), (s.funder)) side (address) where ${isFunder('side.address')}`,
+  ),
 ]
 
 export const raters: Kind = {

@@ -54,8 +54,13 @@ const rules: Readonly<Record<string, Counted>> = {
      (select p.recipient as address, p.amount > 0 as is_paid
         from settlement_payer p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1})
        union all
+      -- Whose money it was has paid it, not who signed.
+      select p.payee, ${isPaid('p')} and p.funder = ''
+        from (select * from payment_sum p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1}) p
+       union all
       select p.payee, ${isPaid('p')}
-        from (select * from payment_sum p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1}) p) paid
+        from (select * from payment_sum p
+               where p.funder = decode(own.subject, 'hex') and p.funder <> '' limit ${mostRead + 1}) p) paid
      cross join (
        select count(distinct c.client) as n, count(distinct registration) as registrations
          from (select c.client, c.registrations from feedback_client c

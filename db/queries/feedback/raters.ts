@@ -82,7 +82,7 @@ first_paid as materialized (
                where recipient = k.client
                limit ${mostPayers + 1})
               union all
-             select p.payer, p.first_at, ${isPaid('p')}
+             select coalesce(nullif(p.funder, ''), p.payer), p.first_at, ${isPaid('p')}
                from (select * from payment_sum p where p.payee = k.client limit ${mostPayers + 1}) p) sums
    ) one
 ),

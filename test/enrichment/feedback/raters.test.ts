@@ -7,7 +7,7 @@ import { deriveAgain } from '../../../derive/again.ts'
 import { settle } from '../../../derive/pass.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
-import { addressOf, seedWallet } from '../../support/seed.ts'
+import { addressOf, insert, seedWallet } from '../../support/seed.ts'
 import { bytes, kinds, names, ratings, time } from './ratings.ts'
 
 const database = testDatabase()
@@ -34,6 +34,40 @@ test('twenty clients of one funder are flagged, with nineteen, or where it pays 
   expect(await flags('puppet 0')).toEqual(['shared_funder'])
   // A reorg takes the feedback of the last one.
   await deleteWithin(database.pool, 'base', { fromBlock: 2_000 * 19 + 1, toBlock: maxBlock }, feedbackTables)
+  await derive()
+  expect(await flags('puppet 0')).toEqual([])
+})
+
+/** A sum of what one address signed for of the money that another one put into a channel. */
+const payFrom = (funder: string, signer: string, payee: string, block: number) =>
+  insert(database.pool, 'payment_sum', {
+    payee: bytes(addressOf(payee)),
+    payer: bytes(addressOf(signer)),
+    chain: 'base',
+    first_at: time(block),
+    last_at: time(block),
+    amount: 5,
+    funder: bytes(addressOf(funder)),
+  })
+
+test('clients share the funder whose money it was, whoever signed: not who signs for many', async () => {
+  await mint(1, 'seller')
+  for (const [n, client] of names('puppet', 20).entries()) {
+    await payFrom('master', `key ${n}`, client, 1)
+    await rate(client, 1, 2)
+  }
+  for (const [n, client] of names('guest', 20).entries()) {
+    await payFrom(`host ${n}`, 'service', client, 1)
+    await rate(client, 1, 2)
+  }
+  await derive()
+  expect(await flags('puppet 0')).toEqual(['shared_funder'])
+  expect(await flags('guest 0')).toEqual([])
+  // What it signs for of others' money is not what it pays; what others sign for of its own is.
+  for (const other of names('other', 6)) await payFrom('host 0', 'master', other, 3)
+  await derive()
+  expect(await flags('puppet 0')).toEqual(['shared_funder'])
+  for (const other of names('other', 6)) await payFrom('master', 'service', other, 3)
   await derive()
   expect(await flags('puppet 0')).toEqual([])
 })

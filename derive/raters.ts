@@ -6,9 +6,10 @@ import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
 import { findRings, type RingBounds } from './rings.ts'
 
-/** Bounds of the search for circles: of addresses that rate each other two are enough, and many are a community. */
+/** Bounds of the search for circles: of addresses that rate each other two are enough. */
 const circleBounds: RingBounds = { payments: 6, sums: 2_000, fewestAddresses: 2 }
-const mostAddresses = 20
+/** Where more are on circles together, honest agents that use each other would be too: a circle of six, and two who touch it. */
+const mostAddresses = 8
 
 /** Derives what is known of clients who gave feedback, lowercase hex. The roll-up waits meanwhile. */
 export async function deriveRaters(db: pg.PoolClient, clients: readonly string[]): Promise<undefined> {
@@ -21,9 +22,7 @@ export async function deriveCircles(db: pg.PoolClient, addresses: readonly strin
   await holdRollup(db)
   const both = await ratedRaters(db, addresses)
   const found = await findRings([...both], (clients) => ratedBy(db, clients), circleBounds)
-  const circles = found.map((one) =>
-    one.payers.length > 0 && one.ring.length <= mostAddresses ? one : { ...one, payers: [], ring: [] },
-  )
+  const circles = found.map((one) => (one.ring.length <= mostAddresses ? one : { ...one, ring: [] }))
   const others = addresses.filter((address) => !both.has(address))
   await storeCircles(db, [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [] }))])
 }

@@ -14,6 +14,8 @@ export const farmMakes = [
   'circles',
   'disguised',
   'circles with a payment',
+  'circles with more',
+  'circles across',
 ] as const
 export type Habit = (typeof honestHabits)[number]
 export const honestHabits = [
@@ -24,6 +26,7 @@ export const honestHabits = [
   'agent among agents',
   'fleet of one owner',
   'paid back by a faucet',
+  'agent that costs nothing',
 ] as const
 
 export interface FarmsSize {
@@ -114,6 +117,7 @@ class World implements FarmsHistory {
     for (let left = share(0.08); left > 0; ) left -= this.agents(Math.min(left, 2 + this.below(200)))
     for (let left = share(0.04); left > 0; ) left -= this.fleet(2 + this.below(40))
     for (let left = share(0.03); left > 0; ) left -= this.faucet(Math.min(left, 300))
+    for (let left = share(0.02); left > 0; ) left -= this.freeAgents(Math.min(left, 2 + this.below(200)))
   }
 
   farm(make: Make): void {
@@ -180,24 +184,46 @@ class World implements FarmsHistory {
       },
       // What is least of money, from one of each circle to the next.
       'circles with a payment': (wallets, _agents, begin) => {
-        for (const [first, next] of this.circles(wallets, begin)) this.pay(first as string, next as string, begin, 1)
+        for (const { ring } of this.circles(wallets, begin)) this.pay(ring[0] as string, ring[1] as string, begin, 1)
+      },
+      // One or two more each, at no cost: of others in the circle, and of agents that honest clients use.
+      'circles with more': (wallets, _agents, begin) => {
+        for (const { ring, own } of this.circles(wallets, begin))
+          for (const wallet of ring)
+            for (let more = 1 + this.below(2); more > 0; more--) {
+              const market = this.random() < 0.5 ? this.priced : this.free
+              this.rate(
+                wallet,
+                this.random() < 0.5 ? this.one(own) : this.popular(market),
+                begin + this.below(90 * 1_440),
+              )
+            }
+      },
+      // One or two more each, of members of other circles.
+      'circles across': (wallets, _agents, begin) => {
+        const circles = this.circles(wallets, begin)
+        const all = circles.flatMap(({ own }) => own)
+        for (const wallet of wallets)
+          for (const other of this.some(all, 1 + this.below(2)))
+            this.rate(wallet, other, begin + this.below(90 * 1_440))
       },
     }
 
-  /** Wallets that rate registrations of each other in circles. Returns these. */
-  private circles(wallets: readonly string[], begin: number): string[][] {
-    const rings: string[][] = []
+  /** Wallets that rate registrations of each other in circles. Returns both of each. */
+  private circles(wallets: readonly string[], begin: number): { ring: string[]; own: number[] }[] {
+    const circles: { ring: string[]; own: number[] }[] = []
     for (let at = 0; at < wallets.length; ) {
       const left = wallets.length - at
-      const length = left < 8 ? Math.min(left, 6) : 2 + this.below(5)
+      // None is left alone.
+      const length = left <= 6 ? left : Math.min(2 + this.below(5), left - 2)
       const ring = wallets.slice(at, at + length)
       const own = ring.map((wallet) => this.register(wallet))
       for (const [n, wallet] of ring.entries())
         this.rate(wallet, own[(n + 1) % own.length] as number, begin + this.below(90 * 1_440))
-      rings.push(ring)
+      circles.push({ ring, own })
       at += length
     }
-    return rings
+    return circles
   }
 
   /** Pays some agents and rates most of them; the first ones of the list get the most. */
@@ -261,6 +287,18 @@ class World implements FarmsHistory {
         this.pay(customer, client, begin + many + this.below(40_000))
         this.rate(customer, registered[n] as number, begin + many + 40_000 + this.below(1_000))
       }
+    }
+    return many
+  }
+
+  /** Agents that nobody pays, and that use each other. Three of four have users besides. */
+  private freeAgents(many: number): number {
+    const own = Array.from({ length: many }, () => this.client('agent that costs nothing'))
+    const registered = own.map((client) => this.register(client))
+    for (const [n, client] of own.entries()) {
+      for (let times = this.below(4); times >= 0; times--) this.rate(client, this.one(registered), this.minute())
+      for (let users = this.below(4); users > 0; users--)
+        this.rate(this.client('user of free agents'), registered[n] as number, this.minute())
     }
     return many
   }

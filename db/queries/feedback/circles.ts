@@ -5,6 +5,8 @@ import { type FoundRings, type PayerSum, storeReach } from '../income/rings.ts'
 
 /** Edges towards one client that are read. One that more rated is in no circle. */
 const mostRaters = 500
+/** Registrations that a member of a circle rates elsewhere, and did not pay, which excuse it of nothing: they cost nothing. */
+const mostFree = 2
 
 /** Those of some addresses, lowercase hex without 0x, that rate others and are rated. */
 export async function ratedRaters(db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> {
@@ -45,19 +47,18 @@ circle as materialized (
     join inside using (address)
     join feedback_rule rule on rule.name = 'circle'
    cross join lateral (
-     select count(distinct e.registration) as n,
-            count(distinct e.registration) filter (where its.is_inside) as inside,
-            coalesce(bool_or(its.is_inside and not e.is_paid), false) as is_unpaid
-       from feedback_edge e
-      cross join lateral (
-        select exists (select from inside i where i.address = one.address and i.other = e.address) as is_inside) its
-      where e.client = one.address
+     select count(*) - least(${mostFree}, count(*) filter (where not e.is_inside and not e.is_paid)) as n,
+            count(*) filter (where e.is_inside) as inside, coalesce(bool_or(e.is_inside and not e.is_paid), false) as is_unpaid
+       from (select e.registration, e.is_paid, bool_or(i.other is not null) as is_inside
+               from feedback_edge e
+               left join inside i on i.address = one.address and i.other = e.address
+              where e.client = one.address
+              group by e.registration, e.is_paid) e
    ) given
    cross join lateral (
-     select count(distinct e.client) as n, count(*) as edges,
-            count(distinct e.client) filter (
-              where exists (select from inside i where i.address = one.address and i.other = e.client)) as inside
+     select count(distinct e.client) as n, count(distinct e.client) filter (where i.other is not null) as inside, count(*) as edges
        from (select * from feedback_edge e where e.address = one.address limit ${mostRaters + 1}) e
+       left join inside i on i.address = one.address and i.other = e.client
    ) got
    where given.is_unpaid and given.inside >= rule.least_share * given.n and got.inside >= rule.least_share * got.n and got.edges <= ${mostRaters}
    group by one.address
@@ -75,8 +76,8 @@ select 'circle', encode(address, 'hex'), clients, compared from circle order by 
 
 /**
  * Stores which of some addresses are in a circle, and whose edges were looked at for them. They are where, of the registrations
- * that they rated and of those who rated them, the share that the rule asks for is in the circle. Who paid for each of its
- * ratings in the circle is not: what others of it paid excuses these alone.
+ * that they rated, but for two others that they did not pay, and of those who rated them, the share that the rule asks for is
+ * in the circle. Who paid for each of its ratings in the circle is not: what others of it paid excuses these alone.
  */
 export async function storeCircles(db: Queryable, found: readonly FoundRings[]): Promise<void> {
   const inside = found.flatMap(({ address, ring }) => ring.map((other) => [address, other] as const))

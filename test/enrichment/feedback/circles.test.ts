@@ -25,6 +25,22 @@ test('circles of two to six are flagged, not where others rate them too, or beyo
   expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
 })
 
+test('who rates more of a circle, or two others, at no cost, stays flagged, not who rates three, or one that it paid', async () => {
+  const round = names('member', 6)
+  await rateInCircle(round, 1)
+  for (const id of [11, 12, 13]) await mint(id, `seller ${id}`)
+  await rate('member 0', 4, 11)
+  for (const client of round) for (const id of [11, 12]) await rate(client, id, 12)
+  await derive()
+  const flagged = async () => (await Promise.all(round.map(flags))).map((rules) => rules.join())
+  expect(await flagged()).toEqual(Array(6).fill('circle'))
+  // What is paid for counts, and so does the third that is not: a critic of many is in no circle with one of them.
+  await pay('member 3', 'seller 11', 5, 1_000)
+  await rate('member 4', 13, 13)
+  await derive()
+  expect(await flagged()).toEqual(['circle', 'circle', 'circle', '', '', 'circle'])
+})
+
 test('of a circle those are not flagged who paid whom they rated a thousandth of a dollar, all others are', async () => {
   const round = names('member', 6)
   await rateInCircle(round, 1)

@@ -120,23 +120,27 @@ const after = `($4::bigint is null or (
         and (f.block_timestamp, f.chain, f.block_number, f.log_index)
             < (timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5::text, $6::bigint, $7::bigint)))`
 
-/** SQL: the newest feedback on a registration `h`, from the place on. */
-const newestFirst = (columns: string, limit: string) => `
+/** SQL: the newest feedback on a registration `h`, from the place on and not given before a time. */
+const newestFirst = (columns: string, limit: string, least: string) => `
      select ${columns}
        from feedback f
       where f.chain = h.chain and f.agent_id = h.agent_id and ${after}
-        and f.block_timestamp >= coalesce($12::timestamptz, '-infinity')
+        and f.block_timestamp >= ${least}
       order by f.block_timestamp desc, f.block_number desc, f.log_index desc
       limit ${limit}`
+
+const since = `coalesce($12::timestamptz, '-infinity')`
+// As many registrations as a page looks at rows: it has none from before the newest of the last of them.
+const oldest = '(select min(block_timestamp) from newest having count(*) > $3::int)'
 
 const text = `
 select page.*
   from agent a
  cross join lateral (
 with newest as materialized (
-  select h.chain, h.agent_id
+  select h.chain, h.agent_id, f.block_timestamp
     from agent_holding h
-   cross join lateral (${newestFirst('f.chain, f.block_timestamp, f.block_number, f.log_index', '1')}) f
+   cross join lateral (${newestFirst('f.chain, f.block_timestamp, f.block_number, f.log_index', '1', since)}) f
    where h.fid = a.fid and ${isJudged} and ($8::text[] is null or h.chain = any ($8))
    order by ${order('f')}
    limit $3::int + 1
@@ -144,7 +148,7 @@ with newest as materialized (
 found as (
   select f.*
     from newest h
-   cross join lateral (${newestFirst('f.*', '$3::int + 1')}) f
+   cross join lateral (${newestFirst('f.*', '$3::int + 1', `greatest(${since}, ${oldest})`)}) f
    order by ${order('f')}
    limit $3::int + 1
 ),
@@ -191,13 +195,13 @@ export async function agentFeedback(
   db: Queryable,
   { fid, limit, filter, after }: FeedbackPage,
 ): Promise<{ rows: string; count: number; next: string[] | null } | undefined> {
-  const { chain, since, ...judged } = filter
+  const { chain, since: from, ...judged } = filter
   const { by, paid, revoked, grounds, flagged, flag, tag1, tag2, endpoint, min_value, client } = judged
   const isFiltered = Object.values(judged).some((one) => one !== null)
   const looked = isFiltered ? profileLimits.feedbackLookedAt : limit
   const place = Array.from({ length: 4 }, (_, n) => after?.[n] ?? null)
   const who = client && Buffer.from(client.slice(2), 'hex')
-  const words = [since, tag1, tag2, endpoint, min_value, who, grounds, flagged, flag]
+  const words = [from, tag1, tag2, endpoint, min_value, who, grounds, flagged, flag]
   const { rows } = await db.query<{ rows: string; count: number; next: string[] | null }>({
     name: 'agent-feedback',
     text,

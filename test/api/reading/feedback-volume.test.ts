@@ -36,3 +36,26 @@ test.each([
   expect(await rowsRead(database.pool, read, ['feedback'])).toBeLessThan(3 * 500)
   expect(count).toBe(limit)
 })
+
+test('a page of the holder of very many registrations reads rows of those times alone that it is of', async () => {
+  const { pool } = database
+  const [held, onEach] = [600, 15]
+  await seedAgent(pool, { fid: 2, addresses: [addressOf('holder')], chains: ['celo'] })
+  await pool.query(`
+    insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at)
+    select 2, 'celo', n, '\\x00', 0, 0, '2026-01-01' from generate_series(1, ${held}) n`)
+  await pool.query(`
+    insert into feedback (id, chain, agent_id, client, feedback_index, value, value_decimals, tag1, tag2, endpoint, feedback_uri,
+                          feedback_hash, block_number, log_index, block_timestamp, tx_hash)
+    select 'celo-' || n, 'celo', 1 + n % ${held}, substr(sha256(int8send(n)), 1, 20), 1, n % 100, 0, '', '',
+           '', '', '\\x00', n, 0, timestamptz '2026-06-01' + n * interval '1 minute', '\\x00'
+      from generate_series(1::bigint, ${held * onEach}) n`)
+  await pool.query('vacuum (analyze) feedback, agent_holding')
+  let page: Awaited<ReturnType<typeof agentFeedback>>
+  const read = async (db: Parameters<typeof agentFeedback>[0]) => {
+    page = await agentFeedback(db, { fid: 2, limit, after: undefined, filter: { ...everyFeedback, tag1: 'nothing' } })
+  }
+  // The newest of each registration, then those looked at.
+  expect(await rowsRead(pool, read, ['feedback'])).toBeLessThanOrEqual(held + 2 * 500)
+  expect(page).toMatchObject({ count: 0, next: ['1780782060000000', 'celo', `${held * onEach - 499}`, '0'] })
+})

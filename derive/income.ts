@@ -7,7 +7,7 @@ import { followAddresses, followOwners } from '../db/queries/income/followed-add
 import { sumHours } from '../db/queries/income/hours.ts'
 import { countIncomeSums } from '../db/queries/income/sums.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
-import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
+import { allowLargeSums, lookUpByKey } from '../db/queries/server/transaction-settings.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** Most payments in the hours that are summed up in one transaction, but for the first. */
@@ -36,6 +36,7 @@ export async function deriveEscrows(
   { now }: Pick<DeriveContext, 'now'>,
   most = mostRows,
 ): Promise<readonly LaterKey[]> {
+  await lookUpByKey(db)
   return again(await sumEscrows(db, keys, most), now)
 }
 
@@ -46,6 +47,7 @@ export async function deriveEscrowHours(
   { now }: Pick<DeriveContext, 'now'>,
   most = mostRows,
 ): Promise<readonly LaterKey[]> {
+  await lookUpByKey(db)
   return again(await markEscrowHours(db, keys, most), now)
 }
 

@@ -7,6 +7,9 @@ import { hex, type Kind } from './mark.ts'
 /** Kinds of the rows of an escrow's payment, as an SQL list. */
 const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
 
+/** SQL: whether a row of the table payment took something back; as the index of these rows says it, and no other. */
+export const isRefund = (row: string) => `sign(${row}.net) = -1`
+
 /** SQL: the place of a row on its chain, as in the table escrow_part. */
 export const placeOf = (row: string) => `((${row}.block_number::bigint << 32) + ${row}.log_index)`
 
@@ -50,7 +53,7 @@ export const escrows = {
   // From the first to the last place there can be: that a row is as it was says nothing of those behind it.
   all: ['0', lastPlace].flatMap((place) => [
     {
-      table: 'payment p where p.net < 0 and p.subject is not null',
+      table: `payment p where ${isRefund('p')} and p.subject is not null`,
       key: escrowKey('p.payee', 'p.subject', 'p.chain', place),
     },
     {

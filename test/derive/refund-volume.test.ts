@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
 import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
 import { deriveDemandOf } from '../../db/queries/income/demand.ts'
@@ -38,8 +38,9 @@ const insertRows = (
 
 const statistics = {
   'of these rows': 'analyze payment',
-  // Of a table that was emptied of many rows, before it was filled again.
-  'of none of these rows': `update pg_class set relpages = 1000, reltuples = 1 where oid = 'payment'::regclass`,
+  // Of tables that were emptied of many rows, before they were filled again.
+  'of none of these rows': `update pg_class set relpages = 1000, reltuples = 1
+                             where oid in ('payment'::regclass, 'escrow_part'::regclass, 'due'::regclass)`,
 }
 
 const names = Object.keys(statistics) as (keyof typeof statistics)[]
@@ -52,6 +53,9 @@ beforeAll(async () => {
   await seedChainState(pool, { chain: 'base', indexed: 200, finalized: 1 })
   while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
 })
+
+// The rows of the tests before are rolled back; autovacuum takes them away at any time.
+beforeEach(() => database.pool.query('vacuum payment, escrow_part, due'))
 
 describe('thousands of refunds of a payment each', () => {
   const subject = 'sha256(int4send(n))'
@@ -130,7 +134,8 @@ describe('thousands of payments to others that wait before an agent’s', () => 
         await wait(db, others, subject)
         const before = await rowsFetched(db, ['due', 'payment'])
         due = (await agentIncome(db, fid)).due
-        expect((await rowsFetched(db, ['due', 'payment'])) - before).toBeLessThan(100)
+        // Of ten others all rows may be read, a few times over.
+        expect((await rowsFetched(db, ['due', 'payment'])) - before).toBeLessThan(200)
       })
       expect([others, due]).toEqual([others, hour])
     }

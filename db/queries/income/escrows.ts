@@ -1,4 +1,4 @@
-import { placeOf, subjectOf } from '../../due/escrows.ts'
+import { isRefund, placeOf, subjectOf } from '../../due/escrows.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 
@@ -46,7 +46,7 @@ escrow as materialized (
          coalesce(before.paid, 0) as paid, coalesce(before.paid - before.refunded, 0) as remaining
     from (select subject, chain, max(name) as name, min(place) as first, max(place) as last from moved group by 1, 2) one
     left join lateral (
-      select r.net from payment r where ${isOf('r', 'one')} and r.net < 0 limit 1) refund on true
+      select r.net from payment r where ${isOf('r', 'one')} and ${isRefund('r')} limit 1) refund on true
     left join lateral (
       select e.paid, e.refunded
         from escrow_part e
@@ -88,11 +88,18 @@ same as materialized (
    where (e.amount, e.paid, e.refunded, e.block_timestamp) = (m.amount, m.paid, m.refunded, m.block_timestamp)
    group by read.subject, read.chain
 ),
+-- Looked up for each escrow, by whatever statistics.
 gone as (
-  delete from escrow_part e
-   using read
-   where ${isOf('e', 'read')} and e.place >= read.first and e.place <= coalesce(read.up_to, e.place)
-     and not exists (select from made m where ${isOf('m', 'e')} and m.place = e.place)
+  delete from escrow_part
+   where ctid = any (array(
+     select old.ctid
+       from read
+      cross join lateral (
+        select e.ctid, e.place
+          from escrow_part e
+         where ${isOf('e', 'read')} and e.place >= read.first and e.place <= coalesce(read.up_to, e.place)
+        offset 0) old
+      where not exists (select from made m where ${isOf('m', 'read')} and m.place = old.place)))
 ),
 stored as (
   insert into escrow_part as e (subject, chain, place, block_timestamp, amount, paid, refunded)

@@ -43,7 +43,7 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
            between case when o.may_be_less then 1 else o.most end and o.most
        and i.payer <> o.payee and i.funder is distinct from o.payee
        and not exists (select from public.payment r
-                        where r.subject = i.subject and r.chain = o.chain and r.net < 0 and r.block_number <= o.finalized_block
+                        where r.subject = i.subject and r.chain = o.chain and sign(r.net) = -1 and r.block_number <= o.finalized_block
                           and (r.block_number, r.log_index) > (i.block_number, i.log_index))
        and not exists (select from public.income_owner w
                         where w.fid = s.fid and w.address in (i.payer, i.funder) and w.from_at <= i.block_timestamp

@@ -100,7 +100,7 @@ create index payment_tx on payment using hash (tx_hash);
 create index payment_forwarder on payment (forwarder) where forwarder is not null;
 
 -- Claims of a channel that somebody else than their payer filled.
-create index payment_funder on payment (funder) where funder is not null;
+create index payment_funded_by on payment (funder, block_number desc) where funder is not null;
 -- The rows of a subject in the order of the chain: refunds of a payment, and what it had brought before them.
 create index payment_of_subject on payment (subject, chain, block_number, log_index) where subject is not null;
 -- Its condition follows from no other, and no other from it: by statistics of hardly any rows another index would do as well.

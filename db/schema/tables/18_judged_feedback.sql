@@ -1,54 +1,130 @@
 -- Feedback on agents, with what is known of who gave it.
 
--- Whether a payment to an address of an agent is one of somebody else: neither who signed it nor whose money it was is the
--- agent's own, and it does not go round. As its owner, because readers of the views may not read the tables.
+-- Whether a payment to an address of an agent is one of somebody else, as income flags it: neither who signed it nor whose money
+-- it was is the agent's own then, nor an operator then, and it does not go round. Of an escrow the first row of the payment tells.
+-- As its owner, because readers of the views may not read the tables.
 create function is_from_others(p payment, of_fid bigint) returns boolean
   language sql stable security definer set search_path = public, pg_temp as $$
-  select not exists (select from income_owner o
-                      where o.fid = of_fid and o.address in (p.payer, p.funder) and o.because <> 'operator'
-                        and o.from_at <= p.block_timestamp)
-     and not exists (select from income_ring r where r.recipient = p.payee and r.payer = p.payer)
+  select not exists (select from income_ring r where r.recipient = p.payee and r.payer = p.payer)
+     and not exists (
+       select from income_owner o
+        cross join (
+          select coalesce(case when p.kind in ('escrow_charge', 'escrow_capture', 'escrow_refund') then (
+                            select one.block_timestamp from payment one
+                             where one.subject = p.subject and one.chain = p.chain
+                             order by one.block_number, one.log_index
+                             limit 1) end, p.block_timestamp) as at) flagged
+        where o.fid = of_fid and o.address in (p.payer, p.funder) and o.from_at <= flagged.at
+          and (o.because <> 'operator' or o.to_at > flagged.at))
 $$;
 
--- As that, of one of which something came to the payee, if not all that was paid so went back.
+-- As that, of one of which something came to the payee, if not all that was paid so went back. The sum is looked up by its
+-- key: by equal columns all of its payer's may be read.
 create function is_kept_from_others(p payment, of_fid bigint) returns boolean language sql stable as $$
   select p.net > 0 and is_summed(p)
-     and exists (select from payment_sum s
-                  where s.payee = p.payee and s.payer = p.payer and s.chain = p.chain and s.funder = coalesce(p.funder, '')
-                    and has_paid(s.amount, s.fees, s.refunded))
+     and (select has_paid(s.amount, s.fees, s.refunded)
+            from payment_sum s
+           where (s.payee, s.payer, s.chain, s.funder) >= (p.payee, p.payer, p.chain, coalesce(p.funder, ''))
+             and (s.payee, s.payer, s.chain, s.funder) <= (p.payee, p.payer, p.chain, coalesce(p.funder, '')))
      and is_from_others(p, of_fid)
 $$;
 
--- When an address first paid an address of an agent something in a time, in blocks that are rolled up; null: it did not. In
--- settlements, or by one of the first thousand other payments there that it signed, or of those of its money that others signed.
--- For payers who had paid before that time already: the sums by payer have the first payment of all. Readers of the SQL
+-- When a payer first settled something with a recipient in a time, in blocks that are rolled up; null: it did not, or neither
+-- the first thousand settlements of either in that time nor, then, the last ones tell.
+create function first_settled_within(of_chain text, received_by bytea, by_payer bytea, since timestamptz, before timestamptz)
+  returns timestamptz language plpgsql stable set plan_cache_mode = force_generic_plan as $$
+declare
+  block int;
+  its refcursor;
+  others refcursor;
+  one settlement;
+  is_upwards boolean;
+begin
+  foreach is_upwards in array array[true, false] loop
+    -- Two rows, as an hour has one for each form of the signature.
+    select case when is_upwards then min(h.first_block) else max(h.last_block) end into block
+      from ((select * from settlement_hourly
+              where is_upwards and recipient = received_by and chain = of_chain and hour >= date_trunc('hour', since, 'UTC')
+                and hour < before
+              order by hour limit 2)
+             union all
+            (select * from settlement_hourly
+              where not is_upwards and recipient = received_by and chain = of_chain and hour >= date_trunc('hour', since, 'UTC')
+                and hour < before
+              order by hour desc limit 2)) h;
+    if block is null then
+      return null;
+    end if;
+    its := settlements_along(of_chain, 'recipient', received_by, block, is_upwards);
+    others := settlements_along(of_chain, 'payer', by_payer, block, is_upwards);
+    for turn in 1 .. 2000 loop
+      if turn % 2 = 0 then
+        fetch its into one;
+      else
+        fetch others into one;
+      end if;
+      if not found or is_upwards and one.block_timestamp >= before or not is_upwards and one.block_timestamp < since then
+        return null;
+      end if;
+      if one.recipient = received_by and one.payer = by_payer and one.amount > 0 and one.block_timestamp >= since
+         and one.block_timestamp < before
+         and not exists (select from settlement_unrolled u
+                          where u.chain = of_chain and one.block_number between u.from_block and u.to_block) then
+        return one.block_timestamp;
+      end if;
+    end loop;
+    close its;
+    close others;
+  end loop;
+  return null;
+end $$;
+
+-- The same of other payments, of a client's signature or money, that are somebody else's than the agent's: among the payee's
+-- first thousand in that time, and the newest thousand of either kind that the client had a part in.
+create function first_other_within(of_fid bigint, of_chain text, of_payee bytea, by_client bytea, since timestamptz, before timestamptz)
+  returns timestamptz language sql stable set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+  select p.block_timestamp
+    from (select p.*
+            from ((select * from payment
+                    where payee = of_payee and block_timestamp >= since and block_timestamp < before and net <> 0
+                    order by block_timestamp, chain, block_number, log_index
+                    limit 1000)
+                   union all
+                  (select * from payment where payer = by_client and net <> 0 order by block_number desc limit 1000)
+                   union all
+                  (select * from payment where funder = by_client order by block_number desc limit 1000)) p
+           where p.chain = of_chain and p.payee = of_payee and by_client in (p.payer, p.funder) and p.net > 0
+             and p.block_timestamp >= since and p.block_timestamp < before
+           order by p.block_timestamp
+          offset 0) p
+   where is_kept_from_others(p::payment, of_fid)
+   order by p.block_timestamp
+   limit 1
+$$;
+
+-- When an address first paid an address of an agent something in a time, in blocks that are rolled up, while it was no operator
+-- of the agent; null: it did not, or it is not found. Between its times as an operator it is looked for ten times. For payers
+-- who had paid before that time already, or were operators: the sums by payer have the first payment of all. Readers of the SQL
 -- contract may ask it.
 create function first_paid_within(of_fid bigint, of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)
   returns timestamptz language sql stable security definer set search_path = public, pg_temp as $$
-  select least(
-    (select min(s.block_timestamp) from settlement s
-      where s.chain = of_chain and s.recipient = of_payee and s.payer = by_payer and s.amount > 0
-        and s.block_timestamp >= since and s.block_timestamp < before
-        and not exists (select from settlement_unrolled u
-                         where u.chain = of_chain and s.block_number between u.from_block and u.to_block)),
-    (select p.block_timestamp
-       from (select * from payment p
-              where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer
-                and p.block_timestamp >= since and p.block_timestamp < before and p.net <> 0
-              order by p.block_timestamp
-              limit 1000) p
-      where is_kept_from_others(p::payment, of_fid)
-      order by p.block_timestamp
-      limit 1),
-    (select p.block_timestamp
-       from (select * from payment p
-              where p.chain = of_chain and p.payee = of_payee and p.funder = by_payer
-                and p.block_timestamp >= since and p.block_timestamp < before and p.net <> 0
-              order by p.block_timestamp
-              limit 1000) p
-      where is_kept_from_others(p::payment, of_fid)
-      order by p.block_timestamp
-      limit 1))
+  select one.at
+    from (select free
+            from unnest(tstzmultirange(tstzrange(since, greatest(since, before))) - coalesce((
+                   select range_agg(tstzrange(o.from_at, o.to_at))
+                     from income_owner o
+                    where o.fid = of_fid and o.address = by_payer and o.because = 'operator' and o.from_at < o.to_at
+                 ), '{}')) free
+           order by free
+           limit 10) times
+   cross join lateral (
+     select least(first_settled_within(of_chain, of_payee, by_payer, lower(free), upper(free)),
+                  first_other_within(of_fid, of_chain, of_payee, by_payer, lower(free), upper(free))) as at
+     offset 0
+   ) one
+   where one.at is not null
+   order by free
+   limit 1
 $$;
 
 -- The tags that the standard gives a meaning, with the unit of their values and the range in which they have it. A value of
@@ -159,7 +235,9 @@ select h.fid, f.*, not tenure.held as before_holder,
                          join income_owner o on o.fid = p.fid and o.address = f.client
                                             and o.from_at <= f.block_timestamp and o.because <> 'operator'
                         where p.chain = f.chain and p.agent_id = f.agent_id
-                          and (p.acquired_block, p.acquired_log_index) < (f.block_number, f.log_index))) as is_past
+                          and (p.acquired_block, p.acquired_log_index) < (f.block_number, f.log_index))) as is_past,
+          (select min(o.from_at) from income_owner o
+            where o.fid = h.fid and o.address = f.client and o.because = 'operator') as acts_from
    offset 0
  ) own
   left join lateral (
@@ -183,40 +261,37 @@ select h.fid, f.*, not tenure.held as before_holder,
                                                           least(i.to_at, f.block_timestamp)) end)) as at
      from income_address i
     cross join lateral (
-      select paid.chain, min(paid.at) filter (where paid.at >= i.from_at and paid.at < i.to_at) as at,
-             bool_or(paid.at < i.from_at and paid.last_at >= i.from_at) as is_longer
-        from (select s.chain, s.first_paid_at as at, s.last_at
+      select paid.chain, min(paid.at) filter (where paid.at >= i.from_at and paid.at < i.to_at and not paid.is_named) as at,
+             bool_or((paid.at < i.from_at or paid.is_named) and paid.last_at >= i.from_at) as is_longer
+        from (select s.chain, s.first_paid_at as at, s.last_at, coalesce(s.first_paid_at >= own.acts_from, false) as is_named
                 from settlement_payer s
                where s.recipient = i.address and s.payer = f.client and s.amount > 0
                union all
-              select s.chain, s.first_at, s.last_at
+              select s.chain, s.first_at, s.last_at, coalesce(s.first_at >= own.acts_from, false)
                 from payment_sum s
                where s.payee = i.address and s.payer = f.client and s.funder = ''
                  and has_paid(s.amount, s.fees, s.refunded)
                union all
-              -- As of income: money of an address counts until that is the agent's own. Filling a channel for somebody else
-              -- to sign costs little: a hundred of those who did are looked at.
-              select s.chain, s.first_at, s.last_at
-                from (select * from payment_sum s
-                       where s.payee = i.address and s.payer = f.client and s.funder <> ''
-                       order by s.chain, s.funder
-                       limit 100) s
-               where has_paid(s.amount, s.fees, s.refunded)
-                 and not exists (select from income_owner o
-                                  where o.fid = h.fid and o.address = s.funder and o.because <> 'operator'
-                                    and o.from_at <= s.first_at)
-               union all
-              -- And the money that it put into channels itself, for keys to sign: a hundred of these.
-              select s.chain, s.first_at, s.last_at
-                from (select * from payment_sum s
-                       where s.payee = i.address and s.funder = f.client and s.funder <> ''
-                       order by s.chain, s.payer
-                       limit 100) s
-               where has_paid(s.amount, s.fees, s.refunded)
-                 and not exists (select from income_ring r where r.recipient = s.payee and r.payer = s.payer)
-                 and not exists (select from income_owner o
-                                  where o.fid = h.fid and o.address = s.payer and o.because <> 'operator'
-                                    and o.from_at <= s.first_at)) paid
+              -- As of income: money of an address counts until that is the agent's own, and while it is no operator. Filling
+              -- a channel for somebody else to sign costs little: a hundred of those who did are looked at. And as many of the
+              -- keys that sign for money that the client put into channels itself.
+              select s.chain, s.first_at, s.last_at, coalesce(s.first_at >= own.acts_from, false) or whose.is_known
+                from ((select s.*, s.funder as other from payment_sum s
+                        where s.payee = i.address and s.payer = f.client and s.funder <> ''
+                        order by s.chain, s.funder
+                        limit 100)
+                       union all
+                      (select s.*, s.payer from payment_sum s
+                        where s.payee = i.address and s.funder = f.client and s.funder <> ''
+                        order by s.chain, s.payer
+                        limit 100)) s
+               cross join lateral (
+                 select count(*) > 0 as is_known, count(*) filter (where o.because <> 'operator') > 0 as is_own
+                   from income_owner o
+                  where o.fid = h.fid and o.address = s.other and o.from_at <= s.first_at
+               ) whose
+               where has_paid(s.amount, s.fees, s.refunded) and not whose.is_own
+                 and not exists (select from income_ring r where r.recipient = s.payee and r.payer = s.payer)) paid
        where i.chain in ('', paid.chain)
        group by paid.chain
       offset 0
@@ -234,6 +309,9 @@ select h.fid, f.*, not tenure.held as before_holder,
                        where i.fid = h.fid and i.address = p.recipient and i.chain in ('', file.named_chain)
                          and i.from_at <= file.named_at and file.named_at < i.to_at)
               and not exists (select from income_ring r where r.recipient = p.recipient and r.payer = f.client)
+              and not exists (select from income_owner o
+                               where o.fid = h.fid and o.address = f.client and o.because = 'operator'
+                                 and o.from_at <= file.named_at and o.to_at > file.named_at)
               and not exists (select from payment one
                                where one.chain = file.named_chain and one.block_number = file.named_block
                                  and one.log_index = p.log_index and not is_from_others(one, h.fid)) as is_ours

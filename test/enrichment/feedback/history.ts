@@ -201,7 +201,7 @@ export async function goingRound(pool: pg.Pool): Promise<ReadonlySet<string>> {
 
 /**
  * What is to be said of each feedback, for each agent that holds the registration now, where money goes `round`. Operators change
- * nothing of it.
+ * nothing of it, but for what they paid while they were.
  */
 export function expected(events: History, round: ReadonlySet<string>): string[] {
   const spans = fids.flatMap((fid) => people.flatMap((_, who) => verified(events, fid, who)))
@@ -249,6 +249,7 @@ export function expected(events: History, round: ReadonlySet<string>): string[] 
           p.how !== 'nothing' &&
           p.who === one.who &&
           then < at &&
+          !isActing(events, p.who, then, { fid: now.fid, held, liveNow }) &&
           !round.has(`${p.who} ${p.to}`) &&
           (liveNow(now.fid, p.to) ||
             wallets.some((w) => w.fid === now.fid && w.who === p.to && w.from <= then && then < w.to)),
@@ -258,6 +259,27 @@ export function expected(events: History, round: ReadonlySet<string>): string[] 
     }
   }
   return [...new Set(said)].sort()
+}
+
+interface Known {
+  readonly fid: number
+  readonly held: readonly Holding[]
+  readonly liveNow: (fid: number, who: number) => boolean
+}
+
+/** Whether somebody could act for an agent: named by an address of it, or approved for a registration that such a one held. */
+function isActing(events: History, who: number, at: number, { fid, held, liveNow }: Known): boolean {
+  const before = [...events.slice(0, at).entries()].reverse()
+  const isNamed = people.some((_, owner) => {
+    const word = before.find(([, one]) => one.kind === 'operator' && one.owner === owner && one.who === who)?.[1]
+    return owner !== who && liveNow(fid, owner) && word?.kind === 'operator' && word.approved
+  })
+  const isApproved = tokens.some((token) => {
+    const holding = held.find((h) => h.token === token && h.fid === fid && h.from < at && at < releaseOf(events, h))
+    const [said, word] = before.find(([, one]) => one.kind === 'approve' && one.token === token) ?? []
+    return holding && liveNow(fid, holding.who) && said! > holding.from && word?.kind === 'approve' && word.who === who
+  })
+  return isNamed || isApproved
 }
 
 const isAgent = (held: readonly Holding[], fid: number) => held.some((h) => h.fid === fid)

@@ -65,6 +65,47 @@ test('a paying customer stays a stranger whom the agent names its operator, or a
   expect(await judged()).toEqual(['1 5 stranger  true false', '1 9 stranger  true false'])
 })
 
+test('what an operator paid grounds no feedback, not even once it has resigned; what it paid before and behind does', async () => {
+  const { pool } = database
+  const isOperator = (who: number, approved: boolean) => ({ kind: 'operator' as const, owner: 0, who, approved })
+  const pays = (who: number) => ({ kind: 'pay' as const, who, to: 0, how: who === 3 ? 'permit2' : 'bytes' })
+  const rates = (who: number) => ({ kind: 'rate' as const, token: 1, who })
+  const customers = [3, 4].flatMap((who) => [
+    isOperator(who, true),
+    pays(who),
+    rates(who),
+    isOperator(who, false),
+    rates(who),
+    isOperator(who, true),
+    isOperator(who, false),
+    pays(who),
+    rates(who),
+  ])
+  await store(pool, [
+    { kind: 'verify', fid: 1, who: 0 },
+    { kind: 'transfer', token: 1, who: 0 },
+    ...customers,
+    pays(5),
+    isOperator(5, true),
+    pays(5),
+    rates(5),
+  ])
+  await deriveAll({ pool, now, settlementOverloads: 'spec' })
+  const { rows } = await pool.query(
+    `select f.id, f.paid, f.grounds, (payment_behind(f.fid, f.client, f.paid_at) ->> 'block_number')::int as by
+       from judged_feedback f order by f.id::int`,
+  )
+  expect(rows.map(({ id, paid, grounds, by }) => [Number(id), paid, grounds, paid ? by : null])).toEqual([
+    [4, false, 'none', null],
+    [6, false, 'none', null],
+    [10, true, 'payment', 9],
+    [13, false, 'none', null],
+    [15, false, 'none', null],
+    [19, true, 'payment', 18],
+    [23, true, 'payment', 20],
+  ])
+})
+
 test('an address that the agent has given up, or its registration names no more, does not answer for it', async () => {
   const { pool } = database
   await store(pool, [

@@ -19,10 +19,15 @@ const start = async (env: Record<string, string> = {}) => {
 }
 
 test('SIGTERM lets the requests in flight end, takes no new ones, and ends with 0', async () => {
-  const { url, exit, terminate } = await start()
+  const port = await freePort()
+  const { url, exit, terminate } = await start({ METRICS_PORT: String(port) })
   const locker = await database.pool.connect()
   await locker.query('begin; lock table agent in access exclusive mode')
   const asked = Array.from({ length: 20 }, (_, n) => fetch(`${url}/api/agent/${n + 1}`))
+  await until('all requests are in flight', async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    return /^agent_directory_http_requests_in_flight 20$/m.test(metrics)
+  })
   await until('the requests wait for the lock', async () => {
     const { rows } = await database.pool.query('select count(*) as n from pg_locks where not granted')
     return rows[0].n >= 5 // one client holds half of the connections at most

@@ -99,6 +99,8 @@ export const readingLimits = {
    */
   registrationsWalked: 4_000,
   registrationsMatched: 5_000,
+  /** Those that it looks at where each is looked up for an operator of very many holders. */
+  registrationsLookedUp: 1_500,
   /** Entries of metadata by which a registration is found, the first by key. */
   metadataSearched: 200,
   /** Feedback of a registration, the newest, by whose clients, tags and mean value it is found. */

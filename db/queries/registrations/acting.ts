@@ -22,19 +22,19 @@ export async function actingTerms(db: Queryable, operators: readonly string[]): 
   const { rows } = await db.query<Found>({
     name: 'acting-terms',
     text: `
-select ${hex('wanted.operator')} as operator, coalesce(sum(pair.n), 0)::int as said,
-       coalesce(json_agg(json_build_object('chain', pair.chain, 'owner', ${hex('pair.owner')})) filter (where pair.holds), '[]') as holders
+select ${hex('wanted.operator')} as operator, events.said, coalesce(pair.holders, '[]') as holders
   from unnest($1::bytea[]) wanted (operator)
+ cross join lateral (
+   select count(*)::int as said
+     from (select from registration_operator o where o.operator = wanted.operator limit ${readingLimits.operatorEvents} + 1) o) events
   left join lateral (
-    select o.chain, o.owner, count(*) as n,
-           (array_agg(o.approved order by o.block_number desc, o.log_index desc))[1]
-             and exists (select from registration r where r.owner = o.owner and r.chain = o.chain and not r.burned) as holds
-      from (select * from registration_operator o
-             where o.operator = wanted.operator
-             order by o.chain, o.owner
-             limit ${readingLimits.operatorEvents} + 1) o
-     group by o.chain, o.owner) pair on true
- group by wanted.operator`,
+    select json_agg(json_build_object('chain', o.chain, 'owner', ${hex('o.owner')})) filter (where o.is_approved) as holders
+      from (select o.chain, o.owner,
+                   (array_agg(o.approved order by o.block_number desc, o.log_index desc))[1]
+                     and exists (select from registration r where r.owner = o.owner and r.chain = o.chain and not r.burned) as is_approved
+              from registration_operator o
+             where o.operator = wanted.operator and events.said <= ${readingLimits.operatorEvents}
+             group by o.chain, o.owner) o) pair on true`,
     values: [looked.map((one) => Buffer.from(one.slice(2), 'hex'))],
   })
   return new Map(

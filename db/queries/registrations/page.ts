@@ -91,7 +91,9 @@ const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? ''
 /** `edge`: the last one looked at, where that was too few for a page; null: the page is complete. */
 function walk(page: RegistrationsPage, acting: Acting): Statement {
   const { values, time, order, key, place, fits } = parts(page, acting)
-  const { walked } = page.most ?? limits
+  const { operator } = page.filter
+  const isLookedUp = operator !== null && acting.get(operator) === null
+  const walked = page.most?.walked ?? (isLookedUp ? readingLimits.registrationsLookedUp : limits.walked)
   const looked = `from searched_registration s ${whereOf(place)} order by ${order}`
   const found = `select s.* from (select s.* ${looked} limit ${walked}) s ${whereOf(fits)} order by ${order} limit $2::int + 1`
   const edge = `(select ${key} from (select s.${time}, s.chain, s.agent_id ${looked} offset ${walked} - 1 limit 1) s

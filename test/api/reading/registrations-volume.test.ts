@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { subgraphLimits } from '../../../config/limits.protocols.ts'
 import { readingLimits } from '../../../config/limits.ts'
+import { actingTerms } from '../../../db/queries/registrations/acting.ts'
 import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
 import { registrationsPage } from '../../../db/queries/registrations/page.ts'
 import { subgraphList } from '../../../db/queries/subgraph/list.ts'
@@ -128,6 +129,28 @@ test('who was named an operator again and again is looked up for each registrati
   const page = { filter, sort: 'newest', limit, after: undefined, installation, most } as const
   const read = await rowsRead(pool, (db) => registrationsPage(db, page), ['registration_operator'])
   expect(read).toBeLessThanOrEqual(readingLimits.operatorEvents + 1 + most.walked)
+})
+
+test('of an operator of very many holders no holder is looked up before its registrations are', async () => {
+  const { pool } = database
+  const operator = `0x${'0e'.repeat(20)}`
+  const owners = readingLimits.operatorEvents + 500
+  await pool.query('update registration set owner = int4send(agent_id::int) where agent_id <= $1', [owners])
+  await pool.query(
+    `insert into registration_operator (id, chain, owner, operator, approved, block_number, log_index, block_timestamp, tx_hash)
+     select 'many-' || agent_id, chain, owner, $1, true, 1, 0, now(), '\\x00' from registration where agent_id <= $2`,
+    [Buffer.from(operator.slice(2), 'hex'), owners],
+  )
+  await pool.query('vacuum (analyze) registration, registration_operator')
+  const found = await actingTerms(pool, [operator])
+  expect([...found]).toEqual([[operator, null]])
+  expect(await rowsRead(pool, (db) => actingTerms(db, [operator]), ['registration'])).toBe(0)
+  const filter = { ...nothing, operator } as unknown as RegistrationFilter
+  const installation = { registries: {}, baseUrl: '' } as never
+  const page = { filter, sort: 'newest', limit, after: undefined, installation } as const
+  const read = await rowsRead(pool, (db) => registrationsPage(db, page), ['searched_registration', 'registration'])
+  // Each is looked up as it is looked at, and the last of them to know where that ended.
+  expect(read).toBeLessThanOrEqual(3 * readingLimits.registrationsLookedUp)
 })
 
 test.each([

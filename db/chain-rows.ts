@@ -36,13 +36,16 @@ function perChain(type: string, value: (chain: Chain, position: number) => strin
   return `select (case $1 ${cases.join(' ')} end)::${type}`
 }
 
-/** Symbol of a token by its address; most are USDC, and an address that stands for two tokens is no token's. */
+/** Symbol of a token of the chain table by its address; null: of any other token, and of an address that stands for two. */
 function tokenSymbols(): string {
-  const named = chainNames.flatMap((name) => chainOf(name).tokens.filter(({ symbol }) => symbol !== undefined))
-  const cases = named.map(
-    ({ address, symbol = '' }) => `when '\\x${address.slice(2)}' then ${pg.escapeLiteral(symbol)}`,
+  const symbols = new Map<string, string | undefined>()
+  for (const { address, symbol = 'USDC' } of chainNames.flatMap((name) => chainOf(name).tokens)) {
+    symbols.set(address, symbols.has(address) && symbols.get(address) !== symbol ? undefined : symbol)
+  }
+  const cases = [...symbols].map(([address, symbol]) =>
+    symbol === undefined ? '' : ` when '\\x${address.slice(2)}' then ${pg.escapeLiteral(symbol)}`,
   )
-  return `select ${cases.length > 0 ? `case $1 ${cases.join(' ')} else 'USDC' end` : `'USDC'`}::text`
+  return `select ${cases.some(Boolean) ? `(case $1${cases.join('')} end)` : 'null'}::text`
 }
 
 /** Addresses of a chain's registries by its name; of '': those that the authors of the standard deployed. */

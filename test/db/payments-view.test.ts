@@ -52,6 +52,11 @@ const asReader = (statement: string, values: unknown[] = []) =>
     return (await db.query(statement, values)).rows
   })
 
+test('a dollar that the chain table does not list has no symbol, least of all that of another one', async () => {
+  const rows = await asReader('select distinct token_symbol from payments where recipient_bytes = $1', [bytes(payee)])
+  expect(rows).toEqual([{ token_symbol: null }])
+})
+
 test('it has single payments of every kind, exact, with what they are of, and nothing that a contract holds', async () => {
   const tokens = [
     { address: dollar, decimals: 6, fromBlock: 0 },

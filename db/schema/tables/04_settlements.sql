@@ -280,5 +280,5 @@ create function exact_of(of_chain text, of_block int, of_log int, amount numeric
      select amount < 0 and amount <> trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric) as is_so) part
 $$;
 
--- Symbol of a token of the chain table, from there as well.
-create function token_symbol_of(bytea) returns text language sql immutable parallel safe as 'select ''USDC''::text';
+-- Symbol of a token of the chain table, from there as well; null: of any other.
+create function token_symbol_of(bytea) returns text language sql immutable parallel safe as 'select null::text';

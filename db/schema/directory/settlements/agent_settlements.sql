@@ -31,5 +31,5 @@ comment on column directory.agent_settlements.counted is 'Whether it is of one o
 comment on column directory.agent_settlements.amount is 'Millionths of a dollar; of a token with finer units the whole ones.';
 comment on column directory.agent_settlements.amount_usdc is 'Dollars, with all six decimals; of a token with finer units, with all that it has.';
 comment on column directory.agent_settlements.final is 'Whether it is at or below the finalized block: it will not be undone.';
-comment on column directory.agent_settlements.token_symbol is 'The stablecoin’s symbol: on the seven chains that are built in, it is native USDC.';
+comment on column directory.agent_settlements.token_symbol is 'The stablecoin’s symbol: on the seven chains that are built in, it is native USDC; null: of a token that the chain table does not list.';
 comment on column directory.agent_settlements.base_units is 'Exact amount in the token’s base units: `amount`, unless these are not millionths of a dollar.';

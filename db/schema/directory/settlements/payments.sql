@@ -36,7 +36,7 @@ comment on column directory.payments.payer_address is 'Who signed, never a forwa
 comment on column directory.payments.recipient_address is 'Who was paid.';
 comment on column directory.payments.facilitator_address is 'Who sent the transaction.';
 comment on column directory.payments.token_address is 'The token’s contract, which may be any.';
-comment on column directory.payments.token_symbol is 'Its symbol; null: it is not counted as dollars.';
+comment on column directory.payments.token_symbol is 'Its symbol; null: it is not counted as dollars, or the chain table does not list it.';
 comment on column directory.payments.amount is 'What came to the recipient, without fees, in millionths of a dollar; of a token with finer units the whole ones; of a token that is not counted as dollars, its base units. Below zero: it went back.';
 comment on column directory.payments.base_units is 'Exact amount in the token’s base units; null: it is not counted as dollars.';
 comment on column directory.payments.decimals is 'Base units are 10^-decimals dollars; null: it is not counted as dollars.';

@@ -34,7 +34,7 @@ comment on column directory.settlements.amount_usdc is 'Dollars, with all six de
 comment on column directory.settlements.token_address is 'The stablecoin’s contract.';
 comment on column directory.settlements.recipient_bytes is 'The recipient as bytes: conditions on it use an index, those on the text do not.';
 comment on column directory.settlements.final is 'Whether it is at or below the finalized block: it will not be undone.';
-comment on column directory.settlements.token_symbol is 'The stablecoin’s symbol: on the seven chains that are built in, it is native USDC.';
+comment on column directory.settlements.token_symbol is 'The stablecoin’s symbol: on the seven chains that are built in, it is native USDC; null: of a token that the chain table does not list.';
 comment on column directory.settlements.payer_bytes is 'The payer as bytes: conditions on it use an index, those on the text do not.';
 comment on column directory.settlements.selector_source is 'How the selector was found: c, the transaction’s calldata; t, a trace; i, inferred from the logs.';
 comment on column directory.settlements.base_units is 'Exact amount in the token’s base units: `amount`, unless these are not millionths of a dollar.';

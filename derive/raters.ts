@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import { ratedBy, ratedRaters, storeCircles } from '../db/queries/feedback/circles.ts'
+import { accountsOf, ratedBy, ratedRaters, storeCircles } from '../db/queries/feedback/circles.ts'
 import { deriveGroupsOf } from '../db/queries/feedback/rater-groups.ts'
 import { deriveRatersOf } from '../db/queries/feedback/raters.ts'
+import type { FoundRings } from '../db/queries/income/rings.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
 import { findRings, type RingBounds } from './rings.ts'
@@ -9,7 +10,9 @@ import { findRings, type RingBounds } from './rings.ts'
 /** Bounds of the search for circles: of addresses that rate each other two are enough. */
 const circleBounds: RingBounds = { payments: 6, sums: 2_000, fewestAddresses: 2 }
 /** Where more are on circles together, honest agents that use each other would be too: a circle of six, and two who touch it. */
-const mostAddresses = 8
+const mostAccounts = 8
+/** Of as many accounts, and 50 of each. */
+const mostAddresses = 50 * mostAccounts
 
 /** Derives what is known of clients who gave feedback, lowercase hex. The roll-up waits meanwhile. */
 export async function deriveRaters(db: pg.PoolClient, clients: readonly string[]): Promise<undefined> {
@@ -22,7 +25,11 @@ export async function deriveCircles(db: pg.PoolClient, addresses: readonly strin
   await holdRollup(db)
   const both = await ratedRaters(db, addresses)
   const found = await findRings([...both], (clients) => ratedBy(db, clients), circleBounds)
-  const circles = found.map((one) => (one.ring.length <= mostAddresses ? one : { ...one, ring: [] }))
+  const few = found.filter(({ ring }) => ring.length <= mostAddresses)
+  const accounts = await accountsOf(db, [...new Set(few.flatMap(({ ring }) => ring))])
+  const isCircle = ({ ring }: FoundRings) =>
+    ring.length <= mostAddresses && new Set(ring.map((one) => accounts.get(one) ?? one)).size <= mostAccounts
+  const circles = found.map((one) => (isCircle(one) ? one : { ...one, ring: [] }))
   const others = addresses.filter((address) => !both.has(address))
   await storeCircles(db, [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [] }))])
 }

@@ -188,7 +188,16 @@ export const raters: Kind = {
 }
 
 export const circles: Kind = {
-  marks: [{ table: 'feedback_edge', ...aroundEdge }],
+  marks: [
+    { table: 'feedback_edge', ...aroundEdge },
+    // Circles are of so many accounts.
+    {
+      table: 'verified_address',
+      on: ['insert', 'delete'],
+      key: hex('r.address'),
+      from: `moved join circle_reach r on r.kind = 'circles' and r.member = moved.address`,
+    },
+  ],
   all: [
     { table: 'feedback_edge', key: hex('address') },
     { table: `circle_reach where kind = 'circles'`, key: hex('address') },

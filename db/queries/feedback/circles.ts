@@ -36,32 +36,51 @@ select distinct encode(e.client, 'hex') as payer, encode(e.address, 'hex') as re
   return rows.map((pair) => ({ ...pair, amount: 1n }))
 }
 
+/** The account of each of some addresses that one verifies, or did: the first of them. */
+export async function accountsOf(db: Queryable, addresses: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ address: string; fid: string }>({
+    name: 'accounts-of-raters',
+    text: `
+select given.address, v.fid
+  from unnest($1::text[]) as given (address)
+ cross join lateral (select min(v.fid) as fid from verified_address v where v.address = decode(given.address, 'hex')) v
+ where v.fid is not null`,
+    values: [addresses],
+  })
+  return new Map(rows.map(({ address, fid }) => [address, Number(fid)]))
+}
+
 const storeText = `
 with looked as materialized (select decode(address, 'hex') as address from unnest($1::text[]) address),
 inside as materialized (
   select decode(address, 'hex') as address, decode(other, 'hex') as other from unnest($2::text[], $3::text[]) as i (address, other)
 ),
-circle as materialized (
-  select one.address, count(*) as clients, max(given.n + got.n) as compared
+-- By one join each, as a circle may have hundreds of addresses.
+given as materialized (
+  select address, count(*) - least(${mostFree}, count(*) filter (where not is_inside and not is_paid)) as n,
+         count(*) filter (where is_inside) as inside, bool_or(is_inside and not is_paid) as is_unpaid
+    from (select e.client as address, e.registration, e.is_paid, bool_or(i.other is not null) as is_inside
+            from (select distinct address from inside) one
+            join feedback_edge e on e.client = one.address
+            left join inside i on i.address = e.client and i.other = e.address
+           group by e.client, e.registration, e.is_paid) rated
+   group by address
+),
+got as materialized (
+  select e.address, count(distinct e.client) as n, count(distinct e.client) filter (where i.other is not null) as inside
     from (select distinct address from inside) one
-    join inside using (address)
+   cross join lateral (select * from feedback_edge e where e.address = one.address limit ${mostRaters + 1}) e
+    left join inside i on i.address = e.address and i.other = e.client
+   group by e.address
+  having count(*) <= ${mostRaters}
+),
+circle as materialized (
+  select address, one.clients, given.n + got.n as compared
+    from (select address, count(*) as clients from inside group by address) one
+    join given using (address)
+    join got using (address)
     join feedback_rule rule on rule.name = 'circle'
-   cross join lateral (
-     select count(*) - least(${mostFree}, count(*) filter (where not e.is_inside and not e.is_paid)) as n,
-            count(*) filter (where e.is_inside) as inside, coalesce(bool_or(e.is_inside and not e.is_paid), false) as is_unpaid
-       from (select e.registration, e.is_paid, bool_or(i.other is not null) as is_inside
-               from feedback_edge e
-               left join inside i on i.address = one.address and i.other = e.address
-              where e.client = one.address
-              group by e.registration, e.is_paid) e
-   ) given
-   cross join lateral (
-     select count(distinct e.client) as n, count(distinct e.client) filter (where i.other is not null) as inside, count(*) as edges
-       from (select * from feedback_edge e where e.address = one.address limit ${mostRaters + 1}) e
-       left join inside i on i.address = one.address and i.other = e.client
-   ) got
-   where given.is_unpaid and given.inside >= rule.least_share * given.n and got.inside >= rule.least_share * got.n and got.edges <= ${mostRaters}
-   group by one.address
+   where given.is_unpaid and given.inside >= rule.least_share * given.n and got.inside >= rule.least_share * got.n
 ),
 gone as (
   delete from feedback_group g

@@ -144,3 +144,48 @@ test('a client rates for the account that verifies its address', async () => {
   await derive()
   expect(await flagged()).toEqual([[], [], []])
 })
+
+test('circles are of so many accounts, whichever address of these rates', async () => {
+  const { pool } = database
+  const rater = (fid: number, n: number) => `rater ${n} of ${fid}`
+  const addresses = [0, 1, 2, 3, 4]
+  for (const fid of [1, 2]) {
+    await mint(fid, `holder ${fid}`)
+    await seedVerification(pool, { fid, address: addressOf(`holder ${fid}`) })
+    for (const n of addresses) await rate(rater(fid, n), 3 - fid, 10 + n)
+  }
+  for (const fid of [1, 2])
+    for (const n of addresses) await seedVerification(pool, { fid, address: addressOf(rater(fid, n)) })
+  await derive()
+  const flagged = () => Promise.all([1, 2].flatMap((fid) => addresses.map((n) => flags(rater(fid, n)))))
+  expect(await flagged()).toEqual(Array(10).fill(['circle']))
+  // What was an account's when it was rated is not another one since.
+  await pool.query('update verified_address set ended_at = $1', [time(20)])
+  await derive()
+  expect(await flagged()).toEqual(Array(10).fill(['circle']))
+})
+
+test('eight on circles together are flagged, and nine once two of them are of one account', async () => {
+  for (const many of [8, 9]) {
+    const round = names(`of ${many}`, many)
+    for (const [n, client] of round.entries()) await mint(10 * many + n, client)
+    for (const [n, client] of round.entries())
+      for (const next of [1, 2]) await rate(client, 10 * many + ((n + next) % many), 10)
+  }
+  const flagged = () => Promise.all(['of 8 1', 'of 9 1'].map(flags))
+  await derive()
+  expect(await flagged()).toEqual([['circle'], []])
+  for (const name of ['of 9 0', 'of 9 4']) await seedVerification(database.pool, { fid: 1, address: addressOf(name) })
+  await derive()
+  expect(await flagged()).toEqual([['circle'], ['circle']])
+  await database.pool.query('delete from verified_address')
+  await derive()
+  expect(await flagged()).toEqual([['circle'], []])
+  // An account that gave them up before is one still, and its verifications lead to no rating.
+  await database.pool.query(
+    'insert into verified_address (fid, address, verified_at, ended_at) select 2, unnest($1::bytea[]), $2, $3',
+    [['of 9 0', 'of 9 4'].map((name) => bytes(addressOf(name))), time(1), time(5)],
+  )
+  await derive()
+  expect(await flagged()).toEqual([['circle'], ['circle']])
+})

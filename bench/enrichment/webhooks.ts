@@ -1,7 +1,10 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { sources } from '../../config/sources.ts'
 import { migrate } from '../../db/migrate.ts'
@@ -30,8 +33,6 @@ const slowMs = 10 * second
 /** Time within which 95 of 100 messages have to arrive at endpoints that answer at once. */
 const goalSeconds = 30
 const subscribersOfOne = 10
-/** Milliseconds between requests to the API, whose latency is measured one at a time. */
-const apiPauseMs = 40
 const apiSeconds = 10
 /** Milliseconds after which the benchmark fails. */
 const longestMs = 150 * second
@@ -166,28 +167,32 @@ async function arrivals(pool: pg.Pool, url: string) {
   return rows[0]!
 }
 
-/** Milliseconds of answers to requests for profiles, one at a time until something ends: the median and the 95th of a hundred. */
-async function latencies(url: string, until: Promise<unknown>) {
-  let isOver = false
-  const over = until.finally(() => {
-    isOver = true
-  })
-  const took: number[] = []
-  for (let n = 0; !isOver; n++) {
-    const begun = performance.now()
-    const response = await fetch(`${url}/api/agent/${1 + (n % agents)}`)
-    await response.text()
-    if (response.status !== 200) throw new Error(`the API answers ${response.status}`)
-    took.push(performance.now() - begun)
-    await delay(apiPauseMs)
-  }
-  await over
-  took.sort((one, other) => one - other)
-  const at = (share: number) => took[Math.floor(share * (took.length - 1))]!
-  return { p50: at(0.5), p95: at(0.95) }
+interface Latencies {
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p95: number
 }
 
-type Latencies = Awaited<ReturnType<typeof latencies>>
+/** How long answers to requests for profiles take, one at a time until something ends, by the clock of a process that only asks. */
+async function latencies(url: string, until: Promise<unknown>): Promise<Latencies> {
+  const execArgv = ['--experimental-transform-types', '--no-warnings']
+  const reader = fork(fileURLToPath(new URL('./api-reader.ts', import.meta.url)), [url, String(agents)], { execArgv })
+  try {
+    await Promise.race([until, failure(reader)])
+    reader.send('over')
+    const [found] = await Promise.race([once(reader, 'message'), failure(reader)])
+    return found as Latencies
+  } finally {
+    reader.kill()
+  }
+}
+
+/** Rejects when a process ends. */
+async function failure(child: ChildProcess): Promise<never> {
+  const [code] = await once(child, 'exit')
+  throw new Error(`the reader of the API ended with ${code}`)
+}
+
 type Arrivals = Awaited<ReturnType<typeof arrivals>>
 
 function print(

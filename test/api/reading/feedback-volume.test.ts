@@ -39,7 +39,8 @@ test.each([
 
 test('a page of the holder of very many registrations reads rows of those times alone that it is of', async () => {
   const { pool } = database
-  const [held, onEach] = [600, 15]
+  const held = 600
+  const onEach = 15
   await seedAgent(pool, { fid: 2, addresses: [addressOf('holder')], chains: ['celo'] })
   await pool.query(`
     insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at)

@@ -7,9 +7,10 @@ import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
-import { addressOf, hashOf, insert } from '../../support/seed.ts'
+import { insert } from '../../support/seed.ts'
 import { bytes, dollar, empty, fids, people, store } from './income-rows.ts'
-import { first, paid, passed, person, step, World } from './income-world.ts'
+import { first, paid, passed, person, step } from './income-steps.ts'
+import { World } from './income-world.ts'
 
 const database = testDatabase()
 
@@ -365,38 +366,4 @@ test('an hour that is noted again while it is summed up is summed up again', asy
   while ((await runIncome({ pool })) > 0);
   const { rows } = await pool.query('select sum(n)::int as n from income_hour')
   expect(rows).toEqual([{ n: 3 }])
-})
-
-test('a forwarded payment in a token outside the list is no dollars, though the payment that it is of is not stored', async () => {
-  await empty(database.pool)
-  const { pool } = database
-  const world = new World(pool)
-  await world.take({ kind: 'verify', fid: 1, now: [0] })
-  await insert(pool, 'payment', {
-    id: 'base-0-1',
-    chain: 'base',
-    block_number: 0,
-    log_index: 1,
-    block_timestamp: new Date(),
-    kind: 'forwarded',
-    token: bytes(addressOf('token of nobody')),
-    payer: bytes(people[1] as string),
-    payee: bytes(people[0] as string),
-    gross: String(10n ** 40n),
-    net: String(10n ** 40n),
-    facilitator: bytes(people[2] as string),
-    tx_hash: bytes(hashOf('0')),
-    forwarder: bytes(people[3] as string),
-    origin_log_index: 0,
-    depth: 1,
-  })
-  await world.take({ kind: 'roll up', blocks: 1 })
-  while ((await runIncome({ pool })) > 0);
-  const { rows } = await pool.query('select amount::text, other_n::int from income_hour')
-  expect(rows).toEqual([{ amount: '0', other_n: 1 }])
-  const { raw, other_tokens } = (await agentIncome(pool, 1)).members
-  expect([raw, other_tokens].map((text) => JSON.parse(text ?? ''))).toEqual([
-    { payments: 1, amount_usdc: 0 },
-    { payments: 1 },
-  ])
 })

@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { refreshCounts } from '../../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { seedAgent } from '../../../support/seed.ts'
-import { expectCounts } from '../count-oracle.ts'
 import { empty, finalize, recipients, rollUp, store, timeOf } from '../world.ts'
+import { expectCounts } from './count-oracle.ts'
 
 const database = testDatabase()
 const hourMs = 3_600_000

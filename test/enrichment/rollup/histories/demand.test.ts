@@ -10,7 +10,8 @@ import { runIncome } from '../../../derive/passes.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
 import { empty, fids, timeOf } from '../income-rows.ts'
-import { first, step, World } from '../income-world.ts'
+import { first, step } from '../income-steps.ts'
+import { World } from '../income-world.ts'
 
 const database = testDatabase()
 const kinds = derivations.filter(({ kind }) => kind === 'demand')

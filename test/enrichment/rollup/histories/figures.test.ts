@@ -12,8 +12,8 @@ import { refreshCounts } from '../../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
 import { insert, seedAgent } from '../../../support/seed.ts'
-import { expectCounts } from '../count-oracle.ts'
 import { empty, finalize, payers, recipients, rollUp, store, timeOf } from '../world.ts'
+import { expectCounts } from './count-oracle.ts'
 import { claims, steps, World } from './steps.ts'
 
 const database = testDatabase()

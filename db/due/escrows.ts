@@ -1,8 +1,8 @@
 import { refundedKinds } from '../../config/payments.ts'
 import { hex, type Kind } from './mark.ts'
 
-// Payments of escrows: the kinds `escrows`, of which something went back, `escrow hours`, whose first row came or went, and
-// `escrow fees`, what escrows took of them.
+// Payments of escrows: the kinds `escrows`, of which something went back, `escrow hours`, whose first charge or capture came or went,
+// and `escrow fees`, what escrows took of them.
 
 /** Kinds of the rows of an escrow's payment, as an SQL list. */
 const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
@@ -63,14 +63,14 @@ export const escrows = {
   ]),
 } satisfies Kind
 
-/** Payments whose first row came or went, from there on. */
+/** Payments whose first charge or capture came or went, from there on. */
 const begun = `(
        select payee, subject, chain, min(${placeOf('moved')}) as place
          from moved
-        where subject is not null and kind in (${escrowKinds})
+        where subject is not null and kind in (${escrowKinds}) and net > 0
         group by payee, subject, chain) escrow
-     cross join lateral payments_of_subject(escrow.subject, escrow.chain, 0, 1) one
-     where ${placeOf('one')} >= escrow.place`
+     cross join lateral first_charge(escrow.subject, escrow.chain) one
+     where one.place >= escrow.place`
 
 /** The kind `escrow hours`. */
 export const escrowHours = {

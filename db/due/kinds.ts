@@ -252,7 +252,7 @@ export const kinds = {
   },
   /** What refunds took off payments of escrows. Keys: a payment, and a place where its rows moved. */
   escrows,
-  /** Hours of all rows of an escrow's payment, which have the flag of its first row. Keys: as of `escrows`. */
+  /** Hours of all rows of an escrow's payment, which have the flag of its first charge or capture. Keys: as of `escrows`. */
   'escrow hours': escrowHours,
   /** Fees in sums of payments that had none when the first refund came. Keys: payee, payer, chain and funder. */
   'escrow fees': escrowFees,

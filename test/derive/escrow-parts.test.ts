@@ -126,7 +126,7 @@ test('while what a refund took waits to be told, the income says since which hou
   expect(await dues()).toEqual([null, null])
 })
 
-test('all rows of a payment have the flag of its first row, whenever that comes or goes', async () => {
+test('all rows of a payment have the flag of its first charge, whenever that comes or goes', async () => {
   const { pool } = database
   const buyer = Buffer.from(addressOf('buyer').slice(2), 'hex')
   await pool.query('delete from payment')

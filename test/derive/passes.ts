@@ -62,7 +62,7 @@ export async function sumDueEscrows(db: pg.PoolClient, parts: number) {
   }
 }
 
-/** Marks hours of one payment of an escrow whose first row came or went, over so many rows. Returns how many keys are left. */
+/** Marks hours of one payment of an escrow whose first charge came or went, over so many rows. Returns how many keys are left. */
 export async function markDueEscrowHours(db: pg.PoolClient, parts: number): Promise<number> {
   const now = new Date()
   const due = await takeDue(db, { kind: 'escrow hours', turns: true, now, limit: 1 })

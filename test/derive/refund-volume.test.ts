@@ -31,7 +31,7 @@ const insertRows = (
     `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
                           facilitator, tx_hash, subject)
      select 'base-' || $1::int || '-' || n, 'base', $1, n, $2, $3, $4, $5, $6, 10,
-            case when $3 = 'escrow_refund' then -10 when n = ${pairs} then 10 else 0 end, $5, int4send(n), ${subject}
+            case when $3 = 'escrow_refund' then -10 when n = ${count} then 10 else 0 end, $5, int4send(n), ${subject}
        from generate_series(1, ${count}) n`,
     [block, birth, kind, bytes(addressOf('token')), bytes(addressOf('buyer')), bytes(seller)],
   )
@@ -195,7 +195,7 @@ describe('thousands of captures and refunds of one payment', () => {
     expect(read).toBeLessThan(most)
   })
 
-  test('are looked up in slices when the first row of the payment comes behind them', async () => {
+  test('are looked up in slices when the first capture of the payment comes behind them', async () => {
     const slice = 100
     const read = await rowsRead(database.pool, async (db) => {
       await insertRows(db, 'escrow_charge', 100, one)

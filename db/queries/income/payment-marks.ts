@@ -24,13 +24,12 @@ export const ownAmong = (fid: string, addresses: string) => `own as materialized
 )`
 
 /**
- * SQL: the time of a payment for its flag. What an escrow charges, captures and refunds of one payment has one flag, that of its
- * first row: whoever names the payer an operator in between could move what went back to another flag than what came.
+ * SQL: the time of a payment for its flag. What an escrow charges, captures and refunds of one payment has one flag, that of the
+ * first charge or capture: whoever names the payer an operator in between could move what went back to another flag than what came.
  */
 export const flaggedAt = (payment: string) => `case when ${payment}.kind in (${textList(refundedKinds)})
-                  then coalesce((select one.block_timestamp from payment one
-                                  where one.subject = ${payment}.subject and one.chain = ${payment}.chain
-                                  order by one.block_number, one.log_index limit 1), ${payment}.block_timestamp)
+                  then coalesce((select one.at from first_charge(${payment}.subject, ${payment}.chain) one),
+                                ${payment}.block_timestamp)
                   else ${payment}.block_timestamp end`
 
 /** SQL: flag that says what the payer is to the agent; of several the first that applies. `known`: as of `isOwn`. */

@@ -14,12 +14,20 @@ with paid as (
      select greatest(o.from_at, i.from_at) as from_at, p.first_at < greatest(o.from_at, i.from_at) or p.last_at >= i.to_at as is_part
    ) own
    -- Of a pair that also paid when one of both was not yet, or no more, the agent's: the payments in between, up to the last
-   -- that is final.
+   -- that is final. Whose own the payer of an escrow was goes by the first charge or capture of the payment.
     left join lateral (
      select min(r.block_timestamp) as first_at, max(r.block_timestamp) as last_at
-       from public.income_row r
-      where own.is_part and r.payer = o.address and r.payee = p.recipient and r.chain = p.chain
+       from (select s.payer, s.recipient, s.chain, s.block_timestamp, s.block_timestamp as judged_at from public.settlement s
+              union all
+             select s.payer, s.payee, s.chain, s.block_timestamp,
+                    case when s.kind in ('escrow_charge', 'escrow_capture')
+                         then coalesce((select one.at from public.first_charge(s.subject, s.chain) one), s.block_timestamp)
+                         else s.block_timestamp end
+               from public.payment s
+              where s.net > 0) r
+      where own.is_part and r.payer = o.address and r.recipient = p.recipient and r.chain = p.chain
         and r.block_timestamp >= own.from_at and r.block_timestamp < i.to_at and r.block_timestamp <= p.last_at
+        and r.judged_at >= o.from_at
    ) part on true
    -- Who was named an operator was not asked: it is not listed for what an owner says of it.
    where o.because <> 'operator' and p.last_at >= own.from_at and p.first_at < i.to_at

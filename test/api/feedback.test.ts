@@ -150,8 +150,8 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
   await give({ client: bob, at: 20, tag: 'speed', revoked: true })
   await give({ client: bob, at: 21, id: 8 }) // on a registration that the agent no longer holds
   const ofAll = { count_grounded: 2, count_unflagged: 6, before_holder: 0 }
-  const ofQuality = { count_grounded: 2, median_grounded: -99.95, count_unflagged: 4, median_unflagged: 5 }
-  const ofSpeed = { count_grounded: 0, median_grounded: null, count_unflagged: 1, median_unflagged: 5 }
+  const ofQuality = { unit: null, count_grounded: 2, median_grounded: -99.95, count_unflagged: 4, median_unflagged: 5 }
+  const ofSpeed = { unit: null, count_grounded: 0, median_grounded: null, count_unflagged: 1, median_unflagged: 5 }
   expect(await summary()).toEqual({
     total: 6,
     revoked: 1,

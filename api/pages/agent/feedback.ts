@@ -51,14 +51,16 @@ function summed(summary: Summary): Html {
   ]
   const shown = tags.filter(({ tag }) => tag.trim() !== '').slice(0, mostTags)
   return html`<p>${counted(total, 'piece of feedback', 'pieces of feedback')} from ${counted(clients, 'address', 'addresses')}${kinds.length > 0 && `: ${kinds.join(', ')}`}.${revoked > 0 && ` ${figure(revoked)} more ${revoked === 1 ? 'was' : 'were'} revoked.`}${flagged > 0 && ` ${figure(flagged)} may be the same voice in many addresses.`}</p>
-${shown.length > 0 && html`<ul class="tags" aria-label="Medians">${shown.map(({ tag, feedback: many, median }) => html`<li><bdi>${cut(tag)}</bdi> ${digits(median)} <span class="sub">median of ${figure(many)}</span></li>`)}</ul>`}`
+${shown.length > 0 && html`<ul class="tags" aria-label="Medians">${shown.map(({ tag, unit, feedback: many, median }) => html`<li><bdi>${cut(tag)}</bdi> ${withUnit(median, unit)} <span class="sub">median of ${figure(many)}</span></li>`)}</ul>`}`
 }
+
+const withUnit = (value: Feedback['value'], unit: Feedback['unit']) => `${digits(value)}${unit ? unitSigns[unit] : ''}`
 
 function row(given: Feedback, names: Names): Html {
   const { chain, erc8004_id: id, value, tag1, tag2, grounds, before_holder, given_at } = given
   const { revoked_at, tx_hash, answered, unit, file, flags } = given
   const tags = [tag1, tag2].filter((tag) => tag.trim() !== '')
-  const whole = `${digits(value)}${unit === null ? '' : unitSigns[unit]}`
+  const whole = withUnit(value, unit)
   return html`<tr><th scope="row">${revoked_at === null ? whole : html`<s>${whole}</s> <span class="status" title="Revoked: it counts no more">revoked ${day(revoked_at)}</span>`}</th>
 <td data-name="On">${tags.length === 0 ? html`<span class="none">–</span>` : html`<bdi>${cut(tags.join(', '))}</bdi>`}</td>
 <td data-name="From"><span>${client(given, names)}</span></td>

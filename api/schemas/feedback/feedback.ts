@@ -6,6 +6,8 @@ import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenI
 /** Value of a feedback with all its digits; JavaScript rounds one that has many. */
 const value = z.number()
 
+const unit = z.enum(['points', 'boolean', 'percent', 'milliseconds', 'blocks', 'usd']).nullable()
+
 /** Summary of an agent's feedback by who gave it: anybody may give some, from as many addresses as he likes. */
 export const feedbackSummary = z
   .strictObject({
@@ -56,6 +58,11 @@ export const feedbackSummary = z
       .array(
         z.strictObject({
           tag: z.string(),
+          unit: unit.meta({
+            description:
+              'Of the medians, where the tag is one of the standard’s: values outside its range are in an entry of their own, ' +
+              'with null, as are those of all other tags.',
+          }),
           feedback: count,
           median: value,
           feedback_known: count.meta({ description: 'Of other agents and accounts.' }),
@@ -69,7 +76,10 @@ export const feedbackSummary = z
         }),
       )
       .max(profileLimits.feedbackTags)
-      .meta({ description: 'First tags, those that known clients used most first. Tags have scales of their own.' }),
+      .meta({
+        description:
+          'First tags by their units, those that known clients used most first. Tags without a unit have scales of their own.',
+      }),
   })
   .meta({ id: 'FeedbackSummary' })
 
@@ -103,10 +113,9 @@ const feedback = z
     log_index: count,
     tx_hash: hash,
     revoked_at: time.nullable().meta({ description: 'Null: it stands.' }),
-    unit: z
-      .enum(['points', 'boolean', 'percent', 'milliseconds', 'blocks', 'usd'])
-      .nullable()
-      .meta({ description: 'Unit of the value, where `tag1` is one of the standard’s and the value in its range.' }),
+    unit: unit.meta({
+      description: 'Unit of the value, where `tag1` is one of the standard’s and the value in its range.',
+    }),
     grounds: z.enum(groundKinds).meta({
       description:
         'What it rests on. payment: a payment of the client before it; payment_named: one that its file names, and that is ' +

@@ -50,7 +50,7 @@ export const shownTag = (tag: string) => `left(${tag}, ${profileLimits.feedbackT
 const isPlain = 'cardinality(flags) = 0'
 /** SQL: whether feedback rests on a payment to the agent by somebody else, and no rule flags it. */
 const isGrounded = `grounds in ('payment', 'payment_named') and ${isPlain}`
-const tagObject = `json_build_object('tag', t.tag, 'feedback', t.feedback, 'median', t.median,
+const tagObject = `json_build_object('tag', t.tag, 'unit', t.unit, 'feedback', t.feedback, 'median', t.median,
       'feedback_known', t.feedback_known, 'median_known', t.median_known, 'count_grounded', t.count_grounded,
       'median_grounded', t.median_grounded, 'count_unflagged', t.count_unflagged, 'median_unflagged', t.median_unflagged)`
 const median = (value: string, filter = 'true') =>
@@ -66,22 +66,24 @@ export const isJudged = 'h.reason is null and not h.unsolicited'
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
   select f.revoked_block is null as stands, f.before_holder, f.kind, f.client, f.client_fid, f.paid, f.grounds,
-         ${answered('f.fid')} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value,
+         ${answered('f.fid')} as answered, ${shownTag('f.tag1')} as tag, f.unit,
+         ${feedbackValue('f')} as value,
          ${flagsOf('f')} as flags
     from judged_feedback f
    where f.fid = ${agent}.fid
 ),
 judged as (select * from given where not before_holder),
+-- Values of a tag outside its range are of another scale, and no median is of both.
 tags as (
-  select tag, count(*) as feedback, ${median('value')} as median,
+  select tag, unit, count(*) as feedback, ${median('value')} as median,
          count(*) filter (where kind in ('agent', 'account')) as feedback_known,
          ${median('value', `kind in ('agent', 'account')`)} as median_known,
          count(*) filter (where ${isGrounded}) as count_grounded, ${median('value', isGrounded)} as median_grounded,
          count(*) filter (where ${isPlain}) as count_unflagged, ${median('value', isPlain)} as median_unflagged
     from judged
    where stands and tag <> ''
-   group by tag
-   order by feedback_known desc, feedback desc, tag
+   group by tag, unit
+   order by feedback_known desc, feedback desc, tag, unit
    limit ${profileLimits.feedbackTags}
 )
 select json_build_object(
@@ -100,7 +102,7 @@ select json_build_object(
   'count_unflagged', count(*) filter (where stands and ${isPlain}),
   'flags', json_build_object(${flagRules.map((one) => `'${one}', count(*) filter (where stands and '${one}' = any (flags))`).join(', ')}),
   'before_holder', (select count(*) from given where stands and before_holder),
-  'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag')} from tags t)
+  'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag, t.unit')} from tags t)
 )
   from judged)`
 

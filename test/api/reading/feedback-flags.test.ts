@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-async function give(client: string, at: number, value: number) {
+async function give(client: string, at: number, value: number, { tag = 'quality', decimals = 0 } = {}) {
   await insert(database.pool, 'feedback', {
     id: `base-7-${at}`,
     chain: 'base',
@@ -48,8 +48,8 @@ async function give(client: string, at: number, value: number) {
     client: bytes(client),
     feedback_index: at,
     value,
-    value_decimals: 0,
-    tag1: 'quality',
+    value_decimals: decimals,
+    tag1: tag,
     tag2: '',
     endpoint: '',
     feedback_uri: '',
@@ -139,4 +139,20 @@ test('flagged feedback is listed with its rules, counted, and left out of what i
     count_unflagged: 1,
     tags: [{ median: 100, median_grounded: 80, median_unflagged: 80 }],
   })
+})
+
+test('a tag whose values are of two scales has a median of each, with the unit of the one in its range', async () => {
+  await give(bob, 901, 560, { tag: 'responseTime' })
+  await give(bob, 902, 99, { tag: 'uptime' })
+  await give(bob, 903, 9977, { tag: 'uptime', decimals: 2 })
+  await give(bob, 904, 9977, { tag: 'uptime' })
+  const medians = (await summary())!.tags
+    .filter(({ tag }) => ['responseTime', 'uptime'].includes(tag))
+    .map(({ tag, unit, feedback, median }) => [tag, unit, feedback, median])
+  expect(medians).toEqual([
+    ['uptime', 'percent', 2, 99],
+    ['responseTime', 'milliseconds', 1, 560],
+    ['uptime', null, 1, 9977],
+  ])
+  expect(await (await api.get('/agent/1')).text()).toContain('<bdi>uptime</bdi> 99 % ')
 })

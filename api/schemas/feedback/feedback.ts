@@ -18,8 +18,8 @@ export const feedbackSummary = z
     revoked: count,
     clients: count.meta({ description: 'Addresses that gave it.' }),
     accounts: count.meta({ description: 'Other accounts behind these addresses.' }),
-    by_agents: count.meta({ description: 'From verified addresses or wallets of other agents.' }),
-    by_accounts: count.meta({ description: 'From verified addresses of accounts that are no agents.' }),
+    by_agents: count.meta({ description: 'From verified addresses or wallets of others that are agents now.' }),
+    by_accounts: count.meta({ description: 'From verified addresses of accounts that are no agents now.' }),
     by_strangers: count.meta({ description: 'From addresses that no account verified then.' }),
     by_self: count.meta({ description: 'From addresses that are or were the agent’s own.' }),
     paid: count.meta({ description: 'From addresses that had paid the agent before; not its own.' }),
@@ -92,7 +92,8 @@ const feedback = z
     client: z.enum(clientKinds).meta({
       description:
         'Whose the address was when it gave it. self: it is or was one of the agent’s own, or of who held the ' +
-        'registration then; agent, account: another one verified it, or named it as its wallet; stranger: nobody did.',
+        'registration then; agent, account: another one verified it, or named it as its wallet, and is an agent now, or ' +
+        'is not; stranger: nobody did.',
     }),
     client_fid: fid.nullable(),
     feedback_index: count.meta({ description: 'Counts the feedback of one client on one registration from 1 on.' }),

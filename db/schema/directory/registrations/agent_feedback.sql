@@ -16,7 +16,7 @@ comment on column directory.agent_feedback.fid is 'The agent’s id in the socia
 comment on column directory.agent_feedback.chain is 'Lowercase name of the chain.';
 comment on column directory.agent_feedback.erc8004_id is 'Number of the registration that was judged.';
 comment on column directory.agent_feedback.client_address is 'Who gave it.';
-comment on column directory.agent_feedback.client is 'Whose the address was then: self (one that is or was the agent’s own, or of who held the registration then), agent (another one’s), account (of one that is no agent), stranger (nobody’s).';
+comment on column directory.agent_feedback.client is 'Whose the address was then: self (one that is or was the agent’s own, or of who held the registration then), agent (of another one that is an agent now), account (of one that is not an agent now), stranger (nobody’s).';
 comment on column directory.agent_feedback.client_fid is 'Account behind it; null: nobody.';
 comment on column directory.agent_feedback.feedback_index is 'Counts the feedback of one client to one registration from 1 on.';
 comment on column directory.agent_feedback.value is 'The number that was given, exact; tags have scales of their own.';

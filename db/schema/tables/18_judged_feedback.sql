@@ -1,7 +1,7 @@
 -- Feedback on agents, with what is known of who gave it.
 
 -- Whether a payment to an address of an agent is one of somebody else, as income flags it: neither who signed it nor whose money
--- it was is the agent's own then, nor an operator then, and it does not go round. Of an escrow the first row of the payment tells.
+-- it was is the agent's own then, nor an operator then, and it does not go round. Of an escrow the first charge or capture tells.
 -- As its owner, because readers of the views may not read the tables.
 create function is_from_others(p payment, of_fid bigint) returns boolean
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -9,11 +9,8 @@ create function is_from_others(p payment, of_fid bigint) returns boolean
      and not exists (
        select from income_owner o
         cross join (
-          select coalesce(case when p.kind in ('escrow_charge', 'escrow_capture', 'escrow_refund') then (
-                            select one.block_timestamp from payment one
-                             where one.subject = p.subject and one.chain = p.chain
-                             order by one.block_number, one.log_index
-                             limit 1) end, p.block_timestamp) as at) flagged
+          select coalesce(case when p.kind in ('escrow_charge', 'escrow_capture', 'escrow_refund')
+                                 then (select one.at from first_charge(p.subject, p.chain) one) end, p.block_timestamp) as at) flagged
         where o.fid = of_fid and o.address in (p.payer, p.funder) and o.from_at <= flagged.at
           and (o.because <> 'operator' or o.to_at > flagged.at))
 $$;

@@ -77,7 +77,7 @@ begin
 end $$;
 
 -- The same of other payments, of a client's signature or money, that are somebody else's than the agent's: among the payee's
--- first thousand in that time, and the newest thousand of either kind that the client had a part in.
+-- first 500 in that time, and the newest 800 of either kind that the client had a part in.
 create function first_other_within(of_fid bigint, of_chain text, of_payee bytea, by_client bytea, since timestamptz, before timestamptz)
   returns timestamptz language sql stable set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
   select p.block_timestamp
@@ -85,11 +85,11 @@ create function first_other_within(of_fid bigint, of_chain text, of_payee bytea,
             from ((select * from payment
                     where payee = of_payee and block_timestamp >= since and block_timestamp < before and net <> 0
                     order by block_timestamp, chain, block_number, log_index
-                    limit 1000)
+                    limit 500)
                    union all
-                  (select * from payment where payer = by_client and net <> 0 order by block_number desc limit 1000)
+                  (select * from payment where payer = by_client and net <> 0 order by block_number desc limit 800)
                    union all
-                  (select * from payment where funder = by_client order by block_number desc limit 1000)) p
+                  (select * from payment where funder = by_client order by block_number desc limit 800)) p
            where p.chain = of_chain and p.payee = of_payee and by_client in (p.payer, p.funder) and p.net > 0
              and p.block_timestamp >= since and p.block_timestamp < before
            order by p.block_timestamp

@@ -36,6 +36,8 @@ declare
   others refcursor;
   one settlement;
   is_upwards boolean;
+  is_told boolean := false;
+  answer timestamptz;
 begin
   foreach is_upwards in array array[true, false] loop
     -- Two rows, as an hour has one for each form of the signature.
@@ -61,17 +63,23 @@ begin
         fetch others into one;
       end if;
       if not found or is_upwards and one.block_timestamp >= before or not is_upwards and one.block_timestamp < since then
-        return null;
+        is_told := true;
+        exit;
       end if;
       if one.recipient = received_by and one.payer = by_payer and one.amount > 0 and one.block_timestamp >= since
          and one.block_timestamp < before
          and not exists (select from settlement_unrolled u
                           where u.chain = of_chain and one.block_number between u.from_block and u.to_block) then
-        return one.block_timestamp;
+        is_told := true;
+        answer := one.block_timestamp;
+        exit;
       end if;
     end loop;
     close its;
     close others;
+    if is_told then
+      return answer;
+    end if;
   end loop;
   return null;
 end $$;
@@ -260,7 +268,10 @@ select h.fid, f.*, not tenure.held as before_holder,
     cross join lateral (
       select paid.chain, min(paid.at) filter (where paid.at >= i.from_at and paid.at < i.to_at and not paid.is_named) as at,
              bool_or((paid.at < i.from_at or paid.is_named) and paid.last_at >= i.from_at) as is_longer
-        from (select s.chain, s.first_paid_at as at, s.last_at, coalesce(s.first_paid_at >= own.acts_from, false) as is_named
+        from (select s.chain, s.first_paid_at as at, s.last_at, coalesce(s.first_paid_at >= own.acts_from and exists (
+                       select from income_owner o
+                        where o.fid = h.fid and o.address = f.client and o.because = 'operator'
+                          and o.from_at <= s.first_paid_at and o.to_at > s.first_paid_at), false) as is_named
                 from settlement_payer s
                where s.recipient = i.address and s.payer = f.client and s.amount > 0
                union all

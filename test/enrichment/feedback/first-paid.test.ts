@@ -79,6 +79,7 @@ test.for([
         [bytes(seller), bytes(client), time(1_000), time(21_000)],
       )
       at = rows[0]!.at
+      expect((await db.query('select name from pg_cursors')).rows).toEqual([])
     },
     ['settlement%', 'payment%'],
   )

@@ -85,7 +85,7 @@ begin
 end $$;
 
 -- The same of other payments, of a client's signature or money, that are somebody else's than the agent's: among the payee's
--- first 500 in that time, and the newest 800 of either kind that the client had a part in.
+-- first 500 in that time, and the newest 700 of either kind that the client had a part in.
 create function first_other_within(of_fid bigint, of_chain text, of_payee bytea, by_client bytea, since timestamptz, before timestamptz)
   returns timestamptz language sql stable set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
   select p.block_timestamp
@@ -95,9 +95,9 @@ create function first_other_within(of_fid bigint, of_chain text, of_payee bytea,
                     order by block_timestamp, chain, block_number, log_index
                     limit 500)
                    union all
-                  (select * from payment where payer = by_client and net <> 0 order by block_number desc limit 800)
+                  (select * from payment where payer = by_client and net <> 0 order by block_number desc limit 700)
                    union all
-                  (select * from payment where funder = by_client order by block_number desc limit 800)) p
+                  (select * from payment where funder = by_client order by block_number desc limit 700)) p
            where p.chain = of_chain and p.payee = of_payee and by_client in (p.payer, p.funder) and p.net > 0
              and p.block_timestamp >= since and p.block_timestamp < before
            order by p.block_timestamp

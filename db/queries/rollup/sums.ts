@@ -173,12 +173,11 @@ export const movedFacts = `
 export const movedArrays = (rows: readonly MovedSettlement[]) => moved.map(({ name }) => rows.map((row) => row[name]))
 
 /**
- * SQL query: agents that have an address, an SQL expression, and whose payers are kept by when each of them paid last. They
- * are looked up, however many addresses the planner expects.
+ * SQL query: agents whose payers are kept by when each of them paid last, with an address, an SQL expression, among those they
+ * had when keeping them began. What they have now does not matter: an address may go and come back before it is derived.
  */
 const keptFor = (address: string) => `
-  select d.fid from verified_address v join figure_derivation d using (fid)
-   where v.address = ${address} and v.ended_at is null offset 0`
+  select d.fid from figure_derivation d where d.addresses @> array[${address}] offset 0`
 
 /**
  * SQL: notes pairs of the relation `moved` (recipient, payer, chain, overload, before, back), a common table expression, for

@@ -92,6 +92,7 @@ create table figure_derivation (
   counted boolean not null,   -- false: agent_payer_hour has nothing of it yet
   derived_in timestamptz not null default '-infinity' -- beginning of the hour in which agent_figure was derived last
 );
+create index figure_derivation_addresses on figure_derivation using gin (addresses);
 
 -- How many paid an agent last in an hour, of what is rolled up: how many paid in a window is their sum. So an agent with
 -- millions of payers moves by those who paid again, and by none when an hour leaves a window.

@@ -118,14 +118,12 @@ test('a reset of the whole chain looks its agents up once for a recipient, whoev
   try {
     await db.query('begin')
     await db.query(
-      `insert into verified_address (fid, address, verification_type, verification_chain, verified_at)
-       values (5, '\\xbb', 0, 0, now())`,
+      `insert into figure_derivation (fid, addresses, overloads, counted) values (5, '{"\\\\xbb"}', true, true)`,
     )
-    await db.query(`insert into figure_derivation (fid, addresses, overloads, counted) values (5, '{}', true, true)`)
     const lookups = async () =>
       (
         await db.query<{ n: number }>(
-          `select (seq_scan + idx_scan)::int as n from pg_stat_xact_user_tables where relname = 'verified_address'`,
+          `select (seq_scan + idx_scan)::int as n from pg_stat_xact_user_tables where relname = 'figure_derivation'`,
         )
       ).rows[0]?.n ?? 0
     const before = await lookups()

@@ -299,6 +299,25 @@ test('figures are those of windows that begin earlier again when the clock is se
   expect(await rowsOf(`select last_30d::int as n from agent_figure where chain = '' and own`)).toEqual([{ n: 3 }])
 })
 
+test('figures count who paid while an address was not the agent’s for a while, though nothing was derived in between', async () => {
+  const { pool } = database
+  const installation = new Installation()
+  const paid = { chain: 'base' as const, recipient: 1, selector: 0, amount: 5n }
+  await verify(1, [recipients[1] as string])
+  await store(pool, [{ ...paid, block: 1, logIndex: 0, payer: 0 }])
+  await finalize(database, 'base', 10)
+  await rollUp(database, 10)
+  await settle(kinds, installation.context())
+  await verify(1, [])
+  await store(pool, [{ ...paid, block: 20, logIndex: 0, payer: 1 }])
+  await finalize(database, 'base', 30)
+  await rollUp(database, 10)
+  await verify(1, [recipients[1] as string])
+  await installation.expectExact()
+  await settle(kinds, installation.context())
+  await installation.expectStored()
+})
+
 test('figures whose counting has begun are derived though the clock is set back', async () => {
   const installation = new Installation()
   await verify(1, [])

@@ -60,6 +60,7 @@ export function sessionOf(databaseUrl: string, { isPatient = false } = {}): stri
     'tcp_keepalives_interval=5',
     'tcp_keepalives_count=3',
     'client_connection_check_interval=10s',
+    'jit=off', // a statement looks up by key what the planner expects to be many rows: compiling takes longer than running
     ...(isPatient ? [] : ['tcp_user_timeout=25000']), // counts while the client's buffers are full, too
   ]
   const before = settings.map((setting) => `-c ${setting}`).join(' ')

@@ -22,7 +22,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
 }
 
 /** Connection settings: read only, as the role of the SQL contract, whatever user DATABASE_URL logs in as. */
-const settings = '-c role=directory_reader -c default_transaction_read_only=on -c jit=off'
+const settings = '-c role=directory_reader -c default_transaction_read_only=on'
 const connections = 4
 
 /** Connection pool of GraphQL operations, whose statements and waits for a connection have a timeout in milliseconds. */

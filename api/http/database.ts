@@ -23,11 +23,8 @@ interface RequestBounds {
 /** Requests that may wait for a connection at the same time; at most half of them are of one client. */
 const maxWaiting = 4_000
 
-/**
- * How a connection of the API is opened: rankings sum up in memory instead of on disk, and no statement here is long
- * enough to be worth compiling.
- */
-const connectionSettings = '-c work_mem=32MB -c jit=off'
+/** How a connection of the API is opened: rankings sum up in memory instead of on disk. */
+const connectionSettings = '-c work_mem=32MB'
 
 /** The connections of an API process. */
 export function createApiPool(databaseUrl: string): pg.Pool {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { connectionTimeouts, createPool, inTransaction, patientStatementMs } from '../../db/pool.ts'
+import { connectionTimeouts, createPool, inTransaction, patientStatementMs, withSettings } from '../../db/pool.ts'
 import { startTcpLink } from '../doubles/tcp-link.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { readSources } from '../support/source-files.ts'
@@ -50,6 +50,20 @@ test('a session is in UTC, whatever the server, the database and the operator sa
     // The clocks of New York went forward on 8 March 2026.
     const { rows } = await own.query(`select timestamptz '2026-03-10T12:00Z' - interval '7 days' as week_before`)
     expect(rows[0].week_before).toEqual(new Date('2026-03-03T12:00Z'))
+  }
+})
+
+test('a session compiles no statement, unless the operator says so', async () => {
+  const { url, pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  await pool.query(`alter database ${new URL(url).pathname.slice(1)} set jit = on`)
+  for (const [options, jit] of [
+    ['', 'off'],
+    ['-c jit=on', 'on'],
+  ] as const) {
+    const own = createPool({ databaseUrl: withSettings(url, { after: options }), name: 'compiled', max: 1 })
+    onTestFinished(() => own.end())
+    expect((await own.query('show jit')).rows).toEqual([{ jit }])
   }
 })
 

@@ -16,7 +16,7 @@ export async function limitLockWait(db: Queryable, milliseconds: number): Promis
 export async function allowLargeSums(db: Queryable): Promise<void> {
   await db.query({
     name: 'allow-large-sums',
-    text: `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true)`,
+    text: `select set_config('work_mem', '64MB', true)`,
   })
 }
 
@@ -24,7 +24,7 @@ export async function allowLargeSums(db: Queryable): Promise<void> {
 export async function lookUpByKey(db: Queryable): Promise<void> {
   await db.query({
     name: 'look-up-by-key',
-    text: `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
+    text: `select set_config('enable_seqscan', 'off', true)`,
   })
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ChainName, chainNames, chainOf, defaultChainNames } from '../config/chains.ts'
 import { processorPort } from '../config/settings.chains.ts'
-import { generatedFiles } from './kubernetes/objects.ts'
+import { chainsFilePath, generatedFiles } from './kubernetes/objects.ts'
 
 // The deployment files of an installation that indexes other chains than the built-in ones: the project's own files, in
 // which the parts that name chains are written for its chains.
@@ -18,8 +18,9 @@ type Rewriting = readonly [pattern: RegExp, text: string]
  * Text of each file by its path in the folder that is written. `chains` are those that are indexed, of all that this
  * process knows; every node may be set, since claims are checked at nodes of chains that are not indexed, too. For the
  * built-in chains the texts of docker-compose.yml, squid.yaml, the target of systemd and the alerts are the project's own.
+ * `chainsFile` is the text of the file CHAINS_FILE names, if it names one: pods get it with the other objects.
  */
-export function deploymentFiles(chains: readonly ChainName[]): Record<string, string> {
+export function deploymentFiles(chains: readonly ChainName[], chainsFile?: string): Record<string, string> {
   const rules = Object.fromEntries(
     readdirSync(join(root, 'deploy/monitoring/rules')).map((file) => [file, read(`deploy/monitoring/rules/${file}`)]),
   )
@@ -29,7 +30,7 @@ export function deploymentFiles(chains: readonly ChainName[]): Record<string, st
     'squid.yaml': rewritten('squid.yaml', squid(chains)),
     'systemd/agent-directory.target': rewritten('deploy/systemd/agent-directory.target', units(chains)),
     ...under('monitoring/rules', ruled),
-    ...under('kubernetes', kubernetes(chains, ruled)),
+    ...under('kubernetes', kubernetes(chains, ruled, chainsFile)),
   }
 }
 
@@ -80,16 +81,25 @@ function alerts(chains: readonly ChainName[]): Rewriting[] {
 }
 
 /** The files of deploy/kubernetes; without the backfill where no chain has settlements. */
-function kubernetes(chains: readonly ChainName[], rules: Record<string, string>): Record<string, string> {
-  const made = generatedFiles(chains, { notice, rules })
+function kubernetes(
+  chains: readonly ChainName[],
+  rules: Record<string, string>,
+  chainsFile: string | undefined,
+): Record<string, string> {
+  const made = generatedFiles(chains, { notice, rules, chainsFile })
   const paths = readdirSync(join(root, 'deploy/kubernetes'), { recursive: true }).map(String)
   const kept = paths.filter((path) => path.endsWith('.yaml'))
   const texts = Object.fromEntries(kept.map((path) => [path, read(`deploy/kubernetes/${path}`)]))
   const node = (name: string) =>
     `  ${name}: https://${name.slice('RPC_'.length).toLowerCase()}.nodes.example/your-key\n`
+  const isGiven = chainsFile !== undefined
+  const chosen = areBuiltIn(chains) ? '' : `  CHAINS: ${chains.join(',')}\n`
   const own = {
     'base/settings.yaml': rewritten('deploy/kubernetes/base/settings.yaml', [
-      [/(?<=^data:\n)/m, areBuiltIn(chains) ? '' : `  CHAINS: ${chains.join(',')}\n`],
+      [/(?<=^data:\n)/m, `${chosen}${isGiven ? `  CHAINS_FILE: ${chainsFilePath}\n` : ''}`],
+    ]),
+    'base/kustomization.yaml': rewritten('deploy/kubernetes/base/kustomization.yaml', [
+      [/(?<=^ {2}- settings\.yaml\n)/m, isGiven ? '  - chains.yaml\n' : ''],
     ]),
     'overlays/example/secrets.yaml': rewritten('deploy/kubernetes/overlays/example/secrets.yaml', [
       [/(^ {2}RPC_\w+: .*\n)+/m, variables('rpcVariable', node)],

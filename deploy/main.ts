@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openChains, readChains } from '../config/chains.file.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
@@ -24,7 +24,9 @@ await runCommand({ usage, options }, async ({ values: { chains, out } }) => {
   const env = { ...process.env, CHAINS: chains }
   const file = openChains(env)
   const enabled = Object.values(readChains({ env, file })).flatMap((chain) => (chain.enabled ? [chain.name] : []))
-  const files = Object.entries(deploymentFiles(enabled))
+  const { CHAINS_FILE } = process.env
+  const chainsFile = CHAINS_FILE ? readFileSync(CHAINS_FILE, 'utf8') : undefined
+  const files = Object.entries(deploymentFiles(enabled, chainsFile))
   for (const [path, text] of files) {
     mkdirSync(dirname(join(out, path)), { recursive: true })
     writeFileSync(join(out, path), text)

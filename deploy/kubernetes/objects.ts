@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { busiestChain, type ChainName, chainOf } from '../../config/chains.ts'
@@ -30,10 +30,19 @@ const clusterHead = {
   metadata: { name: 'postgres' }, // its secret is postgres-app, its services postgres-rw and postgres-ro
 }
 
+interface Generated {
+  /** First line of each file. */
+  readonly notice: string
+  /** Texts of the alerts, by file. */
+  readonly rules?: Readonly<Record<string, string>>
+  /** Text of the file CHAINS_FILE names, which each pod reads then. */
+  readonly chainsFile?: string | undefined
+}
+
 /** Text of each generated file by its path under deploy/kubernetes, for an installation that indexes these chains. */
 export function generatedFiles(
   chains: readonly ChainName[],
-  { notice, rules = readRuleFiles() }: { notice: string; rules?: Readonly<Record<string, string>> },
+  { notice, rules = readRuleFiles(), chainsFile }: Generated,
 ): Record<string, string> {
   const backfilled = backfilledChain(chains)
   const objects: Record<string, readonly object[]> = {
@@ -61,7 +70,31 @@ export function generatedFiles(
       spec: parse(text),
     })),
   }
+  if (chainsFile !== undefined) {
+    for (const { spec } of Object.values(objects).flat() as readonly Pod[]) mountChainsFile(spec?.template?.spec)
+    objects['base/chains.yaml'] = [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'directory-chains' },
+        data: { 'chains.json': chainsFile },
+      },
+    ]
+  }
   return Object.fromEntries(Object.entries(objects).map(([path, made]) => [path, textOf(made, notice)]))
+}
+
+interface Pod {
+  readonly spec?: { readonly template?: { readonly spec: ReturnType<typeof podOf>['spec'] } }
+}
+
+/** Where pods find the file that CHAINS_FILE names. */
+export const chainsFilePath = '/etc/agent-directory/chains.json'
+
+function mountChainsFile(pod: ReturnType<typeof podOf>['spec'] | undefined): void {
+  for (const { volumeMounts } of pod?.containers ?? [])
+    volumeMounts.push({ name: 'chains', mountPath: dirname(chainsFilePath), readOnly: true })
+  pod?.volumes.push({ name: 'chains', configMap: { name: 'directory-chains' } })
 }
 
 function textOf(objects: readonly object[], notice: string): string {
@@ -258,7 +291,7 @@ function podOf(process: Process, more: object) {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }] as object[],
   }
   return {
     metadata: { labels: { ...labelsOf(process), ...(asksOut ? { egress: 'world' } : {}) } },
@@ -274,7 +307,7 @@ function podOf(process: Process, more: object) {
         seccompProfile: { type: 'RuntimeDefault' },
       },
       containers: [container],
-      volumes: [{ name: 'tmp', emptyDir: {} }],
+      volumes: [{ name: 'tmp', emptyDir: {} }] as object[],
     },
   }
 }

@@ -134,6 +134,24 @@ test('one whose missing number CHAINS_FILE states has them', async () => {
   const { run, read } = await write('megaeth', { CHAINS_FILE })
   expect(run).toMatchObject({ code: 0, stderr: '' })
   expect(composed(read('docker-compose.yml')).map(({ name }) => name)).toEqual(['processor-megaeth'])
+  const { data } = parse(read('kubernetes/base/settings.yaml'))
+  expect(data).toMatchObject({ CHAINS: 'megaeth', CHAINS_FILE: '/etc/agent-directory/chains.json' })
+  expect(parse(read('kubernetes/base/kustomization.yaml')).resources).toContain('chains.yaml')
+  const mounted = parse(read('kubernetes/base/chains.yaml'))
+  expect(mounted.data).toEqual({ 'chains.json': readFileSync(CHAINS_FILE, 'utf8') })
+  const ours = ['migrate', 'processors', 'servers'].flatMap((name) =>
+    parseAllDocuments(read(`kubernetes/base/${name}.yaml`)).map((one) => one.toJS()),
+  )
+  const pods = ours.flatMap(({ spec }) => (spec.template ? [spec.template.spec] : []))
+  expect(pods).toHaveLength(5)
+  for (const { volumes, containers } of pods) {
+    expect(volumes).toContainEqual({ name: 'chains', configMap: { name: mounted.metadata.name } })
+    expect(containers[0].volumeMounts).toContainEqual({
+      name: 'chains',
+      mountPath: '/etc/agent-directory',
+      readOnly: true,
+    })
+  }
 })
 
 test('files of before stay as they are', async () => {

@@ -10,6 +10,7 @@ import { UsageError } from '../ops/cli.ts'
 import { minute } from '../ops/time.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { AnySource } from './schedule/source.ts'
+import { endings } from './schedule/storing.ts'
 
 /** Most subjects read by one `--once`; some agents hold thousands of registrations. */
 const mostSubjects = 100
@@ -26,7 +27,7 @@ export async function readOnce(source: AnySource, fid: number, pass: Pass, conte
     const leaseId = randomUUID()
     const until = new Date(pass.now().getTime() + minute)
     const leased = await leaseSubject(pass.pool, { source: source.name, subject, leaseId, until })
-    const [outcome = ''] = await readGroup(source, pass, [leased], leaseId)
+    const [outcome = ''] = await readGroup(source, pass, [leased], endings(source, pass, leaseId))
     reads.push({ subject, outcome })
   }
   await settle(

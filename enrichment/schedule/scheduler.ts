@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import {
-  type Ending,
-  failSubjects,
   type LeasedSubject,
   leaseDue,
   leaseTail,
-  postponeSubjects,
   renewLease,
+  type Unread,
 } from '../../db/queries/sources/source-state.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { backoffMs, jittered, minute, second } from '../../ops/time.ts'
 import { type AnySource, LeaseLost } from './source.ts'
-import { type Store, type Storing, storing } from './storing.ts'
+import { type Endings, endings, type Storing } from './storing.ts'
 
 export interface Pass extends Storing {
   /** Called for every read that failed. */
@@ -60,8 +58,8 @@ export async function beginPass(source: AnySource, pass: Pass, most: number): Pr
   const leaseId = randomUUID()
   const subjects = await lease(source, pass, leaseId, most)
   const letGo = holdLease(source, pass, subjects, leaseId)
-  const store = storing(source, pass, leaseId)
-  const reads = chunks(subjects, source.perRead ?? 1).map((group) => readGroup(source, pass, group, leaseId, store))
+  const ends = endings(source, pass, leaseId)
+  const reads = chunks(subjects, source.perRead ?? 1).map((group) => readGroup(source, pass, group, ends))
   Promise.allSettled(reads).then(letGo)
   return { leased: subjects.length, reads }
 }
@@ -107,27 +105,24 @@ export async function readGroup(
   source: AnySource,
   pass: Pass,
   group: readonly LeasedSubject[],
-  leaseId: string,
-  store: Store = storing(source, pass, leaseId),
+  ends: Endings,
 ): Promise<string[]> {
-  const { pool, now, random } = pass
+  const { now, random } = pass
   const subjects = group.map(({ subject }) => subject)
-  const ending = (outcome: string, inMs: number): Ending => {
+  const unread = (outcome: string, inMs: number): Unread => {
     const at = now()
-    return { source: source.name, subjects, leaseId, outcome, now: at, dueAt: new Date(at.getTime() + inMs) }
+    return { subjects, outcome, dueAt: new Date(at.getTime() + inMs), askedAt: at, failed: false }
   }
-  const failures = Math.max(...group.map((subject) => subject.failures))
-  const retryMs = () => backoffMs(source.retry, failures, random)
   try {
     const reading = await source.read(group)
     source.host.succeeded()
-    await store(group, reading)
+    await ends.store(group, reading)
     return [reading.outcome]
   } catch (error) {
     if (error instanceof LeaseLost) return ['lease_lost']
     if (error instanceof HostClosed) {
-      const waitMs = Math.max(0, error.until.getTime() - now().getTime())
-      await postponeSubjects(pool, { ...ending('postponed', waitMs), wasAsked: error.wasAsked })
+      const postponed = unread('postponed', Math.max(0, error.until.getTime() - now().getTime()))
+      await ends.release(error.wasAsked ? postponed : { ...postponed, askedAt: null })
       return ['postponed']
     }
     // Any other error is a bug here, or the database's.
@@ -138,17 +133,20 @@ export async function readGroup(
     }
     if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {
       const half = Math.ceil(group.length / 2)
-      const first = await readGroup(source, pass, group.slice(0, half), leaseId, store)
-      return [...first, ...(await readGroup(source, pass, group.slice(half), leaseId, store))]
+      const first = await readGroup(source, pass, group.slice(0, half), ends)
+      return [...first, ...(await readGroup(source, pass, group.slice(half), ends))]
     }
     const thrown = error instanceof Error ? error : new Error(String(error))
     pass.failed(source.name, subjects, thrown)
     if (error instanceof NoAnswer && error.retryAfterSeconds !== undefined) {
       const ms = error.retryAfterSeconds * second
       source.host.restFor(ms)
-      const later = ending(failure, jittered(ms * 1.1, random))
-      await postponeSubjects(pool, { ...later, error: thrown.message, wasAsked: true })
-    } else await failSubjects(pool, { ...ending(failure, retryMs()), error: thrown.message })
+      await ends.release({ ...unread(failure, jittered(ms * 1.1, random)), error: thrown.message })
+    } else {
+      const failures = Math.max(...group.map((subject) => subject.failures))
+      const inMs = backoffMs(source.retry, failures, random)
+      await ends.release({ ...unread(failure, inMs), error: thrown.message, failed: true })
+    }
     return [failure]
   }
 }

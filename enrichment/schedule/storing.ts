@@ -7,6 +7,8 @@ import {
   finishSubjects,
   type LeasedSubject,
   lockHeld,
+  releaseSubjects,
+  type Unread,
 } from '../../db/queries/sources/source-state.ts'
 import { batched } from '../../ops/batched.ts'
 import { backoffMs, jittered, type Random } from '../../ops/time.ts'
@@ -20,10 +22,26 @@ export interface Storing {
 }
 
 /** Stores the answer about a group of subjects and ends their lease, both or neither. Throws LeaseLost. */
-export type Store = (group: readonly LeasedSubject[], answer: Answer) => Promise<void>
+type Store = (group: readonly LeasedSubject[], answer: Answer) => Promise<void>
+
+/** How the reads of a pass end. */
+export interface Endings {
+  readonly store: Store
+  /** Ends the lease of subjects that were not read. */
+  readonly release: (unread: Unread) => Promise<void>
+}
+
+/** How the reads of a pass end that has this lease: those that end together are released by one statement. */
+export function endings(source: AnySource, pass: Storing, leaseId: string): Endings {
+  const release = batched(async (unread: readonly Unread[]) => {
+    await releaseSubjects(pass.pool, { source: source.name, leaseId }, unread)
+    return unread.map(() => undefined)
+  })
+  return { store: storing(source, pass, leaseId), release }
+}
 
 /** How the answers of a pass are stored. */
-export function storing(source: AnySource, pass: Storing, leaseId: string): Store {
+function storing(source: AnySource, pass: Storing, leaseId: string): Store {
   if (!('writeAll' in source)) return (group, answer) => storeAlone(source, pass, leaseId, group, answer as Reading)
   const store = batched((ended: readonly Ended[]) => storeAll(source, pass, leaseId, ended))
   return async ([leased], answer) => {

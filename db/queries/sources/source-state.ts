@@ -92,7 +92,7 @@ update source_state s set due_at = $4 from held where s.source = $1 and s.subjec
 }
 
 /** How a read went, for every subject of one lease. */
-export interface Ending {
+interface Ending {
   readonly source: string
   readonly subjects: readonly string[]
   readonly leaseId: string
@@ -106,7 +106,7 @@ export interface Ending {
 
 /** Longest kept message of a failure, in code points. */
 const longestError = 500
-const errorOf = ({ error }: Ending) => (error === undefined ? null : storableText(error, longestError))
+const errorOf = ({ error }: Pick<Ending, 'error'>) => (error === undefined ? null : storableText(error, longestError))
 
 /**
  * The subjects of a lease that are still held, locked in the order of their names as `askForSubjects` does: two
@@ -211,20 +211,41 @@ update source_state s
   })
 }
 
-/**
- * Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. Unless that was its
- * answer to a request for them (`wasAsked`), nobody was asked, and their last attempt stays what it was.
- */
-export async function postponeSubjects(db: Queryable, ending: Ending & { readonly wasAsked: boolean }): Promise<void> {
-  const { source, subjects, leaseId, now, dueAt, outcome, wasAsked } = ending
+/** Why subjects were not read, and when they are due again. */
+export interface Unread extends Pick<Ending, 'subjects' | 'dueAt' | 'outcome' | 'error'> {
+  /** When their host was asked for them; null: nobody was asked, and their last attempt stays what it was. */
+  readonly askedAt: Date | null
+  /** Whether it counts as a failure. A host that does not want to be asked now says nothing about the subjects. */
+  readonly failed: boolean
+}
+
+/** Ends a lease on subjects that were not read, as far as it is still held, in one statement for all of them. */
+export async function releaseSubjects(
+  db: Queryable,
+  { source, leaseId }: Pick<Ending, 'source' | 'leaseId'>,
+  unread: readonly Unread[],
+): Promise<void> {
+  const each = unread.flatMap(({ subjects, ...why }) => subjects.map((subject) => ({ subject, ...why })))
   await db.query({
-    name: 'postpone-subjects',
+    name: 'release-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, lease_id = null, last_attempt_at = coalesce($7, last_attempt_at), last_outcome = $5,
-       last_error = coalesce($6, last_error)
-  ${ofHeld}`,
-    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending), wasAsked ? now : null],
+   set due_at = r.due_at, lease_id = null, failures = s.failures + r.failed::int, last_outcome = r.outcome,
+       last_attempt_at = coalesce(r.asked_at, s.last_attempt_at), last_error = coalesce(r.error, s.last_error)
+  from held
+  join unnest($2::text[], $4::timestamptz[], $5::text[], $6::text[], $7::timestamptz[], $8::boolean[])
+       as r (subject, due_at, outcome, error, asked_at, failed) using (subject)
+ where s.source = $1 and s.subject = held.subject`,
+    values: [
+      source,
+      each.map(({ subject }) => subject),
+      leaseId,
+      each.map(({ dueAt }) => dueAt),
+      each.map(({ outcome }) => outcome),
+      each.map(errorOf),
+      each.map(({ askedAt }) => askedAt),
+      each.map(({ failed }) => failed),
+    ],
   })
 }
 

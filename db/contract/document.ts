@@ -83,6 +83,10 @@ process. For that the user that migrates has to be a superuser, as it is with Co
 elsewhere advisory locks, large objects, messages, DO and temporary tables are everybody's, and temporary files have the
 server's limit.
 
+Names of the schema \`public\` are taken from everybody but those who may read its tables, so that a reader calls its functions
+through the views alone. Where the user that migrates owns neither the database nor that schema, its owner does so: \`revoke
+usage on schema public from public\`, and grants usage to that user.
+
 A login reads with the rights of \`directory_reader\` and cannot become it, nor give it a password, which would outlive the
 login. One that an earlier version made still can, until \`npm run reader\` makes it again. Postgres 15 has no such grant:
 let nobody log in as the role there, by \`alter role directory_reader nologin\`.

@@ -49,6 +49,25 @@ comment on function directory.grant_reader() is e'@behavior -*\nLets directory_r
 revoke execute on function directory.grant_reader() from public;
 select directory.grant_reader();
 
+-- A reader calls functions as the views do, and no other way: some tell of rows whose views leave them out. Names of `public`
+-- are everybody's in a new database; they are left to those who read its tables.
+do $$
+declare
+  other name;
+begin
+  for other in
+    select r.rolname from pg_roles r where not r.rolsuper and has_table_privilege(r.oid, 'agent', 'select')
+  loop
+    execute format('grant usage on schema public to %I', other);
+  end loop;
+  revoke usage on schema public from public;
+  if has_schema_privilege('public', 'public', 'usage') then
+    raise notice '% does not own the schema public, so readers may call its functions; docs/sql.md says how its owner keeps them', current_user;
+  end if;
+exception when insufficient_privilege then
+  raise notice '% has no rights on the schema public; docs/sql.md says how its owner keeps readers from its functions', current_user;
+end $$;
+
 -- What a reader could hold or fill although it may read nothing but the views: advisory locks, which the processes take
 -- turns by; large objects, temporary tables and messages in the write-ahead log, which are writes; DO, which runs
 -- programs. All of it is everybody's in a new database, so it is taken from everybody and given back to those who write

@@ -95,6 +95,7 @@ test.for([
   ['create table public.mine (n int)', 'permission denied'],
   ['create view directory.mine as select 1', 'permission denied'],
   ['create schema mine', 'permission denied'],
+  [`select public.is_from_others(null::public.payment, 1)`, 'permission denied for schema public'],
   ['select lo_create(0)', 'permission denied for function'],
   ['select lo_from_bytea(0, $$x$$)', 'permission denied for function'],
   ['set temp_file_limit = -1', 'permission denied to set parameter'],

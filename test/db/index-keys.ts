@@ -125,6 +125,7 @@ const fixed: readonly Keys[] = [
     who: 'an address of twenty bytes',
     bytes: 20,
     keys: [
+      'figure_derivation.addresses', // each alone: an inverted index
       ...one('address', 'facilitator_sender facilitator_signer farcaster_message income_address income_owner'),
       ...one('address', 'known_recipient oli_tag recipient_counts verified_address'),
       ...one('facilitator', 'facilitator_total income_sender payment settlement settlement_archive_sum'),

@@ -27,7 +27,7 @@ export async function readOnce(source: AnySource, fid: number, pass: Pass, conte
     const leaseId = randomUUID()
     const until = new Date(pass.now().getTime() + minute)
     const leased = await leaseSubject(pass.pool, { source: source.name, subject, leaseId, until })
-    const [outcome = ''] = await readGroup(source, pass, [leased], endings(source, pass, leaseId))
+    const [outcome = ''] = await readGroup(source, pass, [leased], endings(source, pass)(leaseId))
     reads.push({ subject, outcome })
   }
   await settle(

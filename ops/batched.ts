@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Items that are worked on at once, at most: a statement over more is slow to end for the first of them. */
+/** Items that are worked on at once, unless it is said: a statement over more is slow to end for the first of them. */
 const mostAtOnce = 200
 
 interface Waiting<T, R> {
@@ -14,14 +14,17 @@ interface Waiting<T, R> {
  * the busier it is, the more a statement does. `work` returns a result for each, in their order; one that is an Error
  * is thrown to who asked for that item, and what `work` throws to all.
  */
-export function batched<T, R>(work: (items: readonly T[]) => Promise<readonly (R | Error)[]>): (item: T) => Promise<R> {
+export function batched<T, R>(
+  work: (items: readonly T[]) => Promise<readonly (R | Error)[]>,
+  most = mostAtOnce,
+): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = []
   let isAtWork = false
 
   async function workAll() {
     await nextTurn()
     while (waiting.length > 0) {
-      const some = waiting.splice(0, mostAtOnce)
+      const some = waiting.splice(0, most)
       try {
         const results = await work(some.map(({ item }) => item))
         for (const [n, { resolve, reject }] of some.entries()) {

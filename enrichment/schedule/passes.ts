@@ -1,6 +1,7 @@
 import { second } from '../../ops/time.ts'
 import { beginPass, type Pass, type PassResult, runPass } from './scheduler.ts'
 import type { AnySource } from './source.ts'
+import { endings } from './storing.ts'
 
 /** Share of its reads that a pass leaves to themselves as soon as all others have ended. */
 const leftShare = 0.25
@@ -23,12 +24,13 @@ interface Passes {
 export function createPasses(source: AnySource, pass: Pass): Passes {
   const { atOnce } = source
   if (atOnce === undefined) return { run: () => runPass(source, pass), ended: async () => {} }
+  const endingsOf = endings(source, pass)
   const underWay = new Set<Promise<void>>()
   const outcomes: string[] = []
   const failures: unknown[] = []
   return {
     async run() {
-      const { leased, reads } = await beginPass(source, pass, atOnce - underWay.size)
+      const { leased, reads } = await beginPass(source, pass, atOnce - underWay.size, endingsOf)
       const begun = reads.map((read) => {
         const ending = read
           .then(

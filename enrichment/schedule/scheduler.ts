@@ -54,11 +54,16 @@ interface BegunPass {
 }
 
 /** Leases due subjects, `most` at most, and begins to read them. Their lease is held until all reads have ended. */
-export async function beginPass(source: AnySource, pass: Pass, most: number): Promise<BegunPass> {
+export async function beginPass(
+  source: AnySource,
+  pass: Pass,
+  most: number,
+  endingsOf = endings(source, pass),
+): Promise<BegunPass> {
   const leaseId = randomUUID()
   const subjects = await lease(source, pass, leaseId, most)
   const letGo = holdLease(source, pass, subjects, leaseId)
-  const ends = endings(source, pass, leaseId)
+  const ends = endingsOf(leaseId)
   const reads = chunks(subjects, source.perRead ?? 1).map((group) => readGroup(source, pass, group, ends))
   Promise.allSettled(reads).then(letGo)
   return { leased: subjects.length, reads }
@@ -109,7 +114,7 @@ export async function readGroup(
 ): Promise<string[]> {
   const { now, random } = pass
   const subjects = group.map(({ subject }) => subject)
-  const unread = (outcome: string, inMs: number): Unread => {
+  const unread = (outcome: string, inMs: number): Omit<Unread, 'leaseId'> => {
     const at = now()
     return { subjects, outcome, dueAt: new Date(at.getTime() + inMs), askedAt: at, failed: false }
   }

@@ -5,6 +5,7 @@ import {
   endSubjects,
   failSubjects,
   finishSubjects,
+  type Lease,
   type LeasedSubject,
   lockHeld,
   releaseSubjects,
@@ -21,32 +22,43 @@ export interface Storing {
   readonly random: Random
 }
 
-/** Stores the answer about a group of subjects and ends their lease, both or neither. Throws LeaseLost. */
-type Store = (group: readonly LeasedSubject[], answer: Answer) => Promise<void>
-
 /** How the reads of a pass end. */
 export interface Endings {
-  readonly store: Store
+  /** Stores the answer about a group of subjects and ends their lease, both or neither. Throws LeaseLost. */
+  store(group: readonly LeasedSubject[], answer: Answer): Promise<void>
   /** Ends the lease of subjects that were not read. */
-  readonly release: (unread: Unread) => Promise<void>
+  release(unread: Omit<Unread, 'leaseId'>): Promise<void>
 }
 
-/** How the reads of a pass end that has this lease: those that end together are released by one statement. */
-export function endings(source: AnySource, pass: Storing, leaseId: string): Endings {
+/** Leases that are released by one statement, at most: more than a loop holds. */
+const mostReleased = 1_000
+
+/**
+ * How the reads of passes end, by the lease of each. Those that end together do so by one statement, whichever pass began
+ * them, and take one connection of the pool, however many there are.
+ */
+export function endings(source: AnySource, pass: Storing): (leaseId: string) => Endings {
   const release = batched(async (unread: readonly Unread[]) => {
-    await releaseSubjects(pass.pool, { source: source.name, leaseId }, unread)
+    await releaseSubjects(pass.pool, source.name, unread)
     return unread.map(() => undefined)
+  }, mostReleased)
+  const store = storing(source, pass)
+  return (leaseId) => ({
+    store: (group, answer) => store(leaseId, group, answer),
+    release: (unread) => release({ ...unread, leaseId }),
   })
-  return { store: storing(source, pass, leaseId), release }
 }
 
-/** How the answers of a pass are stored. */
-function storing(source: AnySource, pass: Storing, leaseId: string): Store {
-  if (!('writeAll' in source)) return (group, answer) => storeAlone(source, pass, leaseId, group, answer as Reading)
-  const store = batched((ended: readonly Ended[]) => storeAll(source, pass, leaseId, ended))
-  return async ([leased], answer) => {
+type Store = (leaseId: string, ...of: Parameters<Endings['store']>) => Promise<void>
+
+/** How answers are stored. */
+function storing(source: AnySource, pass: Storing): Store {
+  if (!('writeAll' in source))
+    return (leaseId, group, answer) => storeAlone(source, pass, leaseId, group, answer as Reading)
+  const store = batched((ended: readonly Ended[]) => storeAll(source, pass, ended))
+  return async (leaseId, [leased], answer) => {
     const { subject } = leased as LeasedSubject
-    if (!(await store({ subject, answer }))) throw lost(source, subject)
+    if (!(await store({ subject, leaseId, answer }))) throw lost(source, subject)
   }
 }
 
@@ -77,8 +89,7 @@ async function storeAlone(
   })
 }
 
-interface Ended {
-  readonly subject: string
+interface Ended extends Lease {
   readonly answer: Answer
 }
 
@@ -89,16 +100,15 @@ interface Ended {
 async function storeAll(
   source: ManySource,
   pass: Storing,
-  leaseId: string,
   ended: readonly Ended[],
 ): Promise<readonly (boolean | Error)[]> {
   const { name } = source
   const { pool, now } = pass
   try {
     return await inTransaction(pool, async (db) => {
-      const subjects = ended.map(({ subject }) => subject)
-      const held = await lockHeld(db, { source: name, subjects, leaseId })
-      const stored = ended.filter(({ subject }) => held.has(subject))
+      const held = await lockHeld(db, name, ended)
+      const isHeld = ({ subject, leaseId }: Ended) => held.get(subject) === leaseId
+      const stored = ended.filter(isHeld)
       const next = await source.writeAll(
         db,
         stored.map(({ answer }) => answer),
@@ -109,12 +119,12 @@ async function storeAll(
         return { subject, outcome, failures, dueAt: inMs === undefined ? null : new Date(at.getTime() + inMs) }
       })
       await endSubjects(db, name, endings, at)
-      return subjects.map((subject) => held.has(subject))
+      return ended.map(isHeld)
     })
   } catch (error) {
     if (ended.length === 1) return [error as Error]
     const half = Math.ceil(ended.length / 2)
-    const first = await storeAll(source, pass, leaseId, ended.slice(0, half))
-    return [...first, ...(await storeAll(source, pass, leaseId, ended.slice(half)))]
+    const first = await storeAll(source, pass, ended.slice(0, half))
+    return [...first, ...(await storeAll(source, pass, ended.slice(half)))]
   }
 }

@@ -116,6 +116,11 @@ const held = `with held as (
   select subject from source_state
    where source = $1 and subject = any ($2::text[]) and lease_id = $3
    order by subject for update)`
+/** The same of several leases: each of those subjects that is under any of them. */
+const heldOfAny = `with held as (
+  select subject, lease_id from source_state
+   where source = $1 and subject = any ($2::text[]) and lease_id = any ($3::uuid[])
+   order by subject for update)`
 const ofHeld = 'from held where s.source = $1 and s.subject = held.subject'
 
 /** Ends a lease with success. False: not every lease was still held, so what was read must not be written. */
@@ -166,17 +171,27 @@ interface ManyEnding extends Pick<Ending, 'outcome'> {
   readonly failures: number
 }
 
-/** Locks those of some subjects whose lease is still held, and returns them: until the transaction ends nobody wakes them. */
+/** A lease on one subject. */
+export interface Lease {
+  readonly subject: string
+  readonly leaseId: string
+}
+
+/**
+ * Locks the subjects of those leases that are still held, and returns whose each of them is: until the transaction ends
+ * nobody wakes them.
+ */
 export async function lockHeld(
   db: Queryable,
-  { source, subjects, leaseId }: Pick<Ending, 'source' | 'subjects' | 'leaseId'>,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ subject: string }>({
+  source: string,
+  leases: readonly Lease[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.query<Lease>({
     name: 'lock-held-subjects',
-    text: `${held} select subject from held`,
-    values: [source, subjects, leaseId],
+    text: `${heldOfAny} select subject, lease_id as "leaseId" from held`,
+    values: [source, leases.map(({ subject }) => subject), leases.map(({ leaseId }) => leaseId)],
   })
-  return new Set(rows.map(({ subject }) => subject))
+  return new Map(rows.map(({ subject, leaseId }) => [subject, leaseId]))
 }
 
 /** Ends the leases of subjects that `lockHeld` returned, each in its way. */
@@ -212,34 +227,32 @@ update source_state s
 }
 
 /** Why subjects were not read, and when they are due again. */
-export interface Unread extends Pick<Ending, 'subjects' | 'dueAt' | 'outcome' | 'error'> {
+export interface Unread extends Pick<Ending, 'leaseId' | 'subjects' | 'dueAt' | 'outcome' | 'error'> {
   /** When their host was asked for them; null: nobody was asked, and their last attempt stays what it was. */
   readonly askedAt: Date | null
   /** Whether it counts as a failure. A host that does not want to be asked now says nothing about the subjects. */
   readonly failed: boolean
 }
 
-/** Ends a lease on subjects that were not read, as far as it is still held, in one statement for all of them. */
-export async function releaseSubjects(
-  db: Queryable,
-  { source, leaseId }: Pick<Ending, 'source' | 'leaseId'>,
-  unread: readonly Unread[],
-): Promise<void> {
+/** Ends leases on subjects that were not read, as far as they are still held, in one statement for all of them. */
+export async function releaseSubjects(db: Queryable, source: string, unread: readonly Unread[]): Promise<void> {
   const each = unread.flatMap(({ subjects, ...why }) => subjects.map((subject) => ({ subject, ...why })))
   await db.query({
     name: 'release-subjects',
-    text: `${held}
+    text: `${heldOfAny},
+unread as materialized (
+  select * from unnest($2::text[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::timestamptz[], $8::boolean[])
+             as unread (subject, lease_id, due_at, outcome, error, asked_at, failed))
 update source_state s
    set due_at = r.due_at, lease_id = null, failures = s.failures + r.failed::int, last_outcome = r.outcome,
        last_attempt_at = coalesce(r.asked_at, s.last_attempt_at), last_error = coalesce(r.error, s.last_error)
   from held
-  join unnest($2::text[], $4::timestamptz[], $5::text[], $6::text[], $7::timestamptz[], $8::boolean[])
-       as r (subject, due_at, outcome, error, asked_at, failed) using (subject)
- where s.source = $1 and s.subject = held.subject`,
+  join unread r using (subject, lease_id)
+ where s.source = $1 and s.subject = any ($2) and s.subject = held.subject`,
     values: [
       source,
       each.map(({ subject }) => subject),
-      leaseId,
+      each.map(({ leaseId }) => leaseId),
       each.map(({ dueAt }) => dueAt),
       each.map(({ outcome }) => outcome),
       each.map(errorOf),

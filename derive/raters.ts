@@ -1,10 +1,18 @@
 import type pg from 'pg'
-import { accountsOf, ratedBy, ratedRaters, storeCircles } from '../db/queries/feedback/circles.ts'
+import {
+  accountsOf,
+  ratedBy,
+  ratedRaters,
+  ratingsOf,
+  ratingsWith,
+  storeCircles,
+} from '../db/queries/feedback/circles.ts'
 import { deriveGroupsOf } from '../db/queries/feedback/rater-groups.ts'
 import { deriveRatersOf } from '../db/queries/feedback/raters.ts'
-import type { FoundRings } from '../db/queries/income/rings.ts'
+import type { FoundRings, PayerSum } from '../db/queries/income/rings.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
+import { matesOf } from './circle-mates.ts'
 import { findRings, type RingBounds } from './rings.ts'
 
 /** Bounds of the search for circles: of addresses that rate each other two are enough. */
@@ -24,14 +32,31 @@ export async function deriveRaters(db: pg.PoolClient, clients: readonly string[]
 export async function deriveCircles(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
   await holdRollup(db)
   const both = await ratedRaters(db, addresses)
-  const found = await findRings([...both], (clients) => ratedBy(db, clients), circleBounds)
+  const pairs: PayerSum[] = []
+  const read = async (clients: readonly string[]) => {
+    const rated = await ratedBy(db, clients)
+    pairs.push(...rated)
+    return rated
+  }
+  const found = await findRings([...both], read, circleBounds)
   const few = found.filter(({ ring }) => ring.length <= mostAddresses)
   const accounts = await accountsOf(db, [...new Set(few.flatMap(({ ring }) => ring))])
+  const accountOf = (address: string) => accounts.get(address) ?? address
   const isCircle = ({ ring }: FoundRings) =>
-    ring.length <= mostAddresses && new Set(ring.map((one) => accounts.get(one) ?? one)).size <= mostAccounts
+    ring.length <= mostAddresses && new Set(ring.map(accountOf)).size <= mostAccounts
   const circles = found.map((one) => (isCircle(one) ? one : { ...one, ring: [] }))
+  const rings = circles.filter(({ ring }) => ring.length > 0)
+  const rated = await ratingsOf(
+    db,
+    rings.map(({ address }) => address),
+  )
+  const raters = await ratingsWith(db, [...new Set(rated.map(({ address }) => address))])
   const others = addresses.filter((address) => !both.has(address))
-  await storeCircles(db, [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [] }))])
+  await storeCircles(
+    db,
+    [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [] }))],
+    matesOf({ rings, pairs, rated, raters, accountOf }),
+  )
 }
 
 /** Counts groups of clients that may act as one. */

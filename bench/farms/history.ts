@@ -27,6 +27,8 @@ export const honestHabits = [
   'fleet of one owner',
   'paid back by a faucet',
   'agent that costs nothing',
+  'critic rated back',
+  'seller who rates back',
 ] as const
 
 export interface FarmsSize {
@@ -118,6 +120,8 @@ class World implements FarmsHistory {
     for (let left = share(0.04); left > 0; ) left -= this.fleet(2 + this.below(40))
     for (let left = share(0.03); left > 0; ) left -= this.faucet(Math.min(left, 300))
     for (let left = share(0.02); left > 0; ) left -= this.freeAgents(Math.min(left, 2 + this.below(200)))
+    for (let left = share(0.02); left > 0; ) left -= this.ratingBack(Math.min(left, 2 + this.below(30)))
+    for (let left = share(0.02); left > 0; left -= 2) this.sellersOfEachOther()
   }
 
   farm(make: Make): void {
@@ -301,6 +305,35 @@ class World implements FarmsHistory {
         this.rate(this.client('user of free agents'), registered[n] as number, this.minute())
     }
     return many
+  }
+
+  /** Critics of an agent that costs nothing, with registrations of their own, whom it rates back: one, some or all of them. */
+  private ratingBack(many: number): number {
+    const seller = this.client('seller who rates back')
+    const registered = this.register(seller)
+    const critics = Array.from({ length: many }, () => this.client('critic rated back'))
+    const part = this.random()
+    for (const [n, critic] of critics.entries()) {
+      const at = this.minute()
+      const own = this.register(critic)
+      this.rate(critic, registered, at)
+      for (let more = this.below(3); more > 0; more--) this.rate(critic, this.popular(this.free), this.minute())
+      if (n === 0 || this.random() < part) this.rate(seller, own, at + 1 + this.below(1_000))
+    }
+    for (let users = 1 + this.below(6); users > 0; users--)
+      this.rate(this.client('user of free agents'), registered, this.minute())
+    return many
+  }
+
+  /** Two that rate each other, without paying; others rate each of them as well. */
+  private sellersOfEachOther(): void {
+    const sellers = [0, 1].map(() => this.client('seller who rates back'))
+    const registered = sellers.map((seller) => this.register(seller))
+    for (const [n, seller] of sellers.entries()) {
+      this.rate(seller, registered[1 - n] as number, this.minute())
+      for (let users = 3 + this.below(20); users > 0; users--)
+        this.rate(this.client('user of free agents'), registered[n] as number, this.minute())
+    }
   }
 
   /** Wallets of one owner, who funds them for their work. */

@@ -5,6 +5,9 @@ import { registration } from './routes.ts'
 
 // Who rates whom: the kinds `raters`, `circles` and `rater groups`.
 
+/** Edges towards one address that are read. One with more raters is in no circle. */
+export const mostRaters = 500
+
 const isClient = (address: string) => `exists (select from feedback_client c where c.client = ${address})`
 const isFunder = (address: string) => `exists (select from feedback_client c where c.funder = ${address})`
 
@@ -125,6 +128,19 @@ const aroundEdge = {
         union select r.address from circle_reach r where r.kind = 'circles' and r.member = moved.client) one`,
 }
 
+/**
+ * Others who rated the address of an edge and are rated: whether it depends on their circle goes by who rates it. There is nobody
+ * to tell of where there were too many raters before and are still.
+ */
+const peersOfEdge = {
+  key: hex('peer.client'),
+  from: `(select address, count(*) as n from moved group by address) its
+     cross join lateral (
+       select e.client, count(*) over () as n
+         from (select e.client from feedback_edge e where e.address = its.address limit ${mostRaters + 1} + its.n) e) peer
+     where peer.n <= ${mostRaters} + its.n and exists (select from feedback_edge e where e.address = peer.client)`,
+}
+
 const fundedBy = (funder: string) => `'shared_funder:' || ${hex(funder)}`
 const ratedOnly = (registration: string) => `'only_rates:' || ${registration}`
 const ratedAt = (registration: string, at: string) =>
@@ -190,6 +206,7 @@ export const raters: Kind = {
 export const circles: Kind = {
   marks: [
     { table: 'feedback_edge', ...aroundEdge },
+    { table: 'feedback_edge', on: ['insert', 'delete'], ...peersOfEdge },
     // Circles are of so many accounts.
     {
       table: 'verified_address',

@@ -41,6 +41,49 @@ test('who rates more of a circle, or two others, at no cost, stays flagged, not 
   expect(await flagged()).toEqual(['circle', 'circle', 'circle', '', '', 'circle'])
 })
 
+test('a critic whom the agents that it rated rate back is not flagged, where others rate these too', async () => {
+  for (const [id, seller] of ['seller', 'other seller'].entries()) await mint(id + 1, seller)
+  for (const [n, client] of ['critic', ...names('user', 4)].entries()) {
+    await mint(10 + n, client)
+    await rate(client, 1, 10)
+  }
+  await rate('critic', 2, 11)
+  await rate('guest', 2, 11)
+  await rate('seller', 10, 20)
+  await rate('other seller', 10, 20)
+  await derive()
+  expect(await flags('critic')).toEqual([])
+  // Nor where these were rated back as well: all that leads from one of them to another leads over who did it.
+  for (const id of [11, 12, 13, 14]) await rate('seller', id, 21)
+  await derive()
+  expect(await Promise.all(['critic', ...names('user', 4)].map(flags))).toEqual(Array(5).fill([]))
+  // Of who alone rated somebody, and is rated by it, nothing else is known.
+  await database.pool.query('delete from feedback where client = any ($1)', [
+    [...names('user', 4), 'guest'].map((name) => bytes(addressOf(name))),
+  ])
+  await derive()
+  expect(await flags('critic')).toEqual(['circle'])
+  await rate('user 3', 1, 30)
+  await rate('guest', 2, 30)
+  await derive()
+  expect(await flags('critic')).toEqual([])
+})
+
+test('a registration whose wallet is changed for one critic is rated by all who rated it before', async () => {
+  const { pool } = database
+  const name = (wallet: string, block: number) =>
+    seedWallet(pool, { id: 1, wallet: addressOf(wallet), block, at: time(block) })
+  await mint(1, 'seller')
+  await mint(2, 'critic')
+  for (const [n, client] of names('user', 4).entries()) await rate(client, 1, 10 + n)
+  await name('new wallet', 20)
+  await rate('critic', 1, 21)
+  await name('another wallet', 22)
+  await rate('new wallet', 2, 30)
+  await derive()
+  expect(await flags('critic')).toEqual([])
+})
+
 test('of a circle those are not flagged who paid whom they rated a thousandth of a dollar, all others are', async () => {
   const round = names('member', 6)
   await rateInCircle(round, 1)

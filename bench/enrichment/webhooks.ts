@@ -1,7 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -42,42 +40,66 @@ const secret = 'a secret of the benchmark, long enough'
 
 /** Measures how long after a change endpoints have its message, and what the API's readers notice; prints a table. */
 export async function benchWebhooks(size: WebhooksBenchOptions): Promise<void> {
-  const { postgres, remove } = await startTemporaryServer('webhooks', { durable: false, settings: {} })
-  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: connections, statementTimeoutMs: 0 })
-  const receivers = await startReceivers()
+  const { postgres, cpuSeconds, remove } = await startTemporaryServer('webhooks', { durable: false, settings: {} })
+  const open = (max: number) =>
+    createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max, statementTimeoutMs: 0 })
+  const pool = open(2)
+  const jobs = open(connections)
+  const receivers = forked('./receivers.ts', String(slowMs))
   try {
     await migrate(postgres.databaseUrl)
     await fillWorld(pool, { agents, addresses: agents, settlements: agents })
-    const hosts = await register(pool, { ...size, port: receivers.port })
+    const port = await Promise.race([message<number>(receivers), failure(receivers)])
+    const hosts = await register(pool, { ...size, port })
     await pool.query('truncate due')
     const api = await startServer('uncached', { DATABASE_URL: postgres.databaseUrl })
+    await latencies(api.url, delay(apiSeconds * second)) // until it is warm
     const before = await latencies(api.url, delay(apiSeconds * second))
-    const job = startJob(pool, hosts)
+    const costs = costsOf(jobs, cpuSeconds)
+    const job = startJob(jobs, hosts)
     const during = await latencies(api.url, send(pool, size))
+    const all = await arrivals(pool, '%')
+    const cost = costs.each(all.n)
     await job.stop()
+    const { rows } = await pool.query('select count(*)::int as leases from source_state where lease_id is not null')
     await api.stop()
-    print(size, { before, during, all: await arrivals(pool, '%'), quick: await arrivals(pool, '%/quick') })
+    print(size, { before, during, all, quick: await arrivals(pool, '%/quick'), cost, ...rows[0] })
   } finally {
-    await receivers.stop()
-    await pool.end()
+    receivers.kill()
+    await Promise.all([pool.end(), jobs.end()])
     await remove()
   }
 }
 
-/** A server that answers at every address of this machine, as its path says: quick, slow or dead. */
-async function startReceivers(): Promise<{ readonly port: number; stop(): Promise<void> }> {
-  const answer = (response: ServerResponse) => response.writeHead(204).end()
-  const server: Server = createServer((request, response) => {
-    request.resume()
-    if (request.url === '/quick') answer(response)
-    if (request.url === '/slow') setTimeout(answer, slowMs, response)
+/** What a message costs the job and its database. */
+interface Cost {
+  readonly statements: number
+  /** CPU milliseconds of this process, which is the job, and of the database, which answers the API, too. */
+  readonly jobMs: number
+  readonly databaseMs: number
+}
+
+/** Counts from now on: the statements of a pool, and CPU time. */
+function costsOf(pool: pg.Pool, databaseSeconds: () => number) {
+  let statements = 0
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...all: unknown[]) => unknown
+    Object.assign(client, {
+      query(...all: unknown[]) {
+        statements++
+        return query(...all)
+      },
+    })
   })
-  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', 4_096, resolve))
+  const begun = { job: process.cpuUsage(), database: databaseSeconds() }
   return {
-    port: (server.address() as AddressInfo).port,
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+    each(messages: number): Cost {
+      const { user, system } = process.cpuUsage(begun.job)
+      return {
+        statements: statements / messages,
+        jobMs: (user + system) / 1_000 / messages,
+        databaseMs: ((databaseSeconds() - begun.database) * second) / messages,
+      }
     },
   }
 }
@@ -146,8 +168,10 @@ async function send(pool: pg.Pool, { subscribers, changes }: WebhooksBenchOption
   }
   const expected = subscribers * (1 - deadShare) + changes * subscribersOfOne
   for (const deadline = performance.now() + longestMs; performance.now() < deadline; await delay(second)) {
-    const { n } = await arrivals(pool, '%')
-    if (n >= expected) return
+    const { rows } = await pool.query<{ n: number }>(
+      `select count(*)::int as n from webhook_delivery where outcome = 'ok'`,
+    )
+    if (rows[0]!.n >= expected) return
   }
   throw new Error(`of ${expected} messages not all had arrived after ${longestMs / second} seconds`)
 }
@@ -175,31 +199,43 @@ interface Latencies {
 
 /** How long answers to requests for profiles take, one at a time until something ends, by the clock of a process that only asks. */
 async function latencies(url: string, until: Promise<unknown>): Promise<Latencies> {
-  const execArgv = ['--experimental-transform-types', '--no-warnings']
-  const reader = fork(fileURLToPath(new URL('./api-reader.ts', import.meta.url)), [url, String(agents)], { execArgv })
+  const reader = forked('./api-reader.ts', url, String(agents))
   try {
     await Promise.race([until, failure(reader)])
     reader.send('over')
-    const [found] = await Promise.race([once(reader, 'message'), failure(reader)])
-    return found as Latencies
+    return await Promise.race([message<Latencies>(reader), failure(reader)])
   } finally {
     reader.kill()
   }
 }
 
+/** Starts a process that runs a file of this folder. */
+function forked(file: string, ...given: readonly string[]): ChildProcess {
+  const execArgv = ['--experimental-transform-types', '--no-warnings']
+  return fork(fileURLToPath(new URL(file, import.meta.url)), given, { execArgv })
+}
+
+async function message<T>(child: ChildProcess): Promise<T> {
+  const [found] = await once(child, 'message')
+  return found as T
+}
+
 /** Rejects when a process ends. */
 async function failure(child: ChildProcess): Promise<never> {
   const [code] = await once(child, 'exit')
-  throw new Error(`the reader of the API ended with ${code}`)
+  throw new Error(`${child.spawnargs.slice(-2).join(' ')} ended with ${code}`)
 }
 
 type Arrivals = Awaited<ReturnType<typeof arrivals>>
 
 function print(
   { subscribers, changes }: WebhooksBenchOptions,
-  found: Readonly<Record<'before' | 'during', Latencies> & Record<'all' | 'quick', Arrivals>>,
+  found: Readonly<
+    Record<'before' | 'during', Latencies> &
+      Record<'all' | 'quick', Arrivals> & { readonly cost: Cost; readonly leases: number }
+  >,
 ): void {
-  const { before, during, all, quick } = found
+  const { before, during, all, quick, cost, leases } = found
   const ms = ({ p50, p95 }: Latencies) => `${p50.toFixed(1)} and ${p95.toFixed(1)} ms`
   const seconds = ({ p50, p95, last }: Arrivals) => `${p50.toFixed(1)}, ${p95.toFixed(1)} and ${last.toFixed(1)} s`
   const rows: [string, string][] = [
@@ -207,10 +243,14 @@ function print(
     [`  of them ${quick.n} to endpoints that answer at once`, seconds(quick)],
     ['answers of the API before: p50, p95', ms(before)],
     ['answers of the API meanwhile', ms(during)],
+    ['statements for a message', cost.statements.toFixed(2)],
+    ['CPU for a message: the job, the database', `${cost.jobMs.toFixed(2)} and ${cost.databaseMs.toFixed(2)} ms`],
+    ['leases that the job holds when it has stopped', String(leases)],
   ]
   for (const [what, figure] of rows) process.stdout.write(`${what.padEnd(64)} ${figure}\n`)
   process.stdout.write(
     `${JSON.stringify({ bench: 'webhooks', cpus: cpus().length, subscribers, changes, ...found })}\n`,
   )
+  if (leases > 0) throw new Error(`${leases} leases were not given back`)
   if (all.p95 > goalSeconds) throw new Error(`95 of 100 messages took up to ${all.p95.toFixed(1)} s`)
 }

@@ -270,7 +270,7 @@ export const sources = {
     subject: 'webhook',
     label: 'Webhooks',
     cadenceMs: { all: hour, postponed: 2 * second },
-    retry: { baseMs: second, capMs: second }, // the source has pauses of its own
+    retry: { baseMs: 30 * second, capMs: 30 * second }, // after a fault of this service; after others the source has pauses of its own
     batch: 200,
     loops: 2, // one asks the database while the other sends
     atOnce: 1_000, // a receiver may take 15 seconds to answer

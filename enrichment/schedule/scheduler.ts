@@ -150,7 +150,9 @@ export async function readGroup(
     } else {
       const failures = Math.max(...group.map((subject) => subject.failures))
       const inMs = backoffMs(source.retry, failures, random)
-      await ends.release({ ...unread(failure, inMs), error: thrown.message, failed: true })
+      // A source that counts failures itself may end a subject for them, but not for what this service did wrong.
+      const failed = failure !== unforeseen || !('writeAll' in source)
+      await ends.release({ ...unread(failure, inMs), error: thrown.message, failed })
     }
     return [failure]
   }

@@ -13,7 +13,7 @@ const at = new Date('2026-07-01T00:00:00Z')
 const now = () => at
 const inMs = (ms: number) => new Date(at.getTime() + ms)
 const passes = 4
-const batch = 50
+const batch = 60
 
 test('what several passes cannot read at the same time is released in a few statements, each in its own way', async () => {
   const { pool } = database
@@ -22,6 +22,7 @@ test('what several passes cannot read at the same time is released in a few stat
     close = resolve
   })
   const endOf = (kind: string) => {
+    if (kind === 'ours') return new Error('a fault of this service')
     if (kind === 'asked') return new HostClosed('asked to wait', inMs(2 * minute), true)
     if (kind === 'late') return new NoAnswer('rate_limited', 'too many', { retryAfterSeconds: 60 })
     return kind === 'failed' ? new NoAnswer('unavailable', 'no answer') : new HostClosed('busy', inMs(minute))
@@ -40,7 +41,7 @@ test('what several passes cannot read at the same time is released in a few stat
     },
     writeAll: async () => [],
   }
-  const kinds = ['asked', 'busy', 'failed', 'late', 'lost']
+  const kinds = ['asked', 'busy', 'failed', 'late', 'lost', 'ours']
   const subjects = Array.from({ length: passes * batch }, (_, n) => `${kinds[n % kinds.length]}-${n}`)
   await addSubjects(pool, 'toy', subjects, { priority: 0, dueAt: at })
   const loop = createPasses(source, { pool, now, random: () => 0.5, failed: () => {} })
@@ -69,5 +70,6 @@ test('what several passes cannot read at the same time is released in a few stat
     { ...given, kind: 'failed', outcome: 'unavailable', error: 'no answer', failures: 1 },
     { ...given, kind: 'late', outcome: 'rate_limited', error: 'too many' },
     { ...given, kind: 'lost', outcome: null, error: null, lease: another, attempted: false, later: false },
+    { ...given, kind: 'ours', outcome: 'unforeseen', error: 'a fault of this service' }, // no failure of theirs
   ])
 })

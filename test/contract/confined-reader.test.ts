@@ -114,6 +114,16 @@ test.for([
   await expect(client.query(statement)).rejects.toThrow(refusal)
 })
 
+test('a reader may name no function that runs with the rights of its owner', async () => {
+  const client = await login()
+  const { rows: owned } = await client.query(`
+    select p.oid::regprocedure::text as name, has_schema_privilege(p.pronamespace, 'usage') and has_function_privilege(p.oid, 'execute') as may
+      from pg_proc p
+     where p.prosecdef and p.pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`)
+  expect(owned.length).toBeGreaterThan(3)
+  expect(owned.filter(({ may }) => may)).toEqual([])
+})
+
 test('temporary files end at the limit, which a session cannot raise', async () => {
   await admin.query(`alter role ${reader} set temp_file_limit = '1MB'`)
   const client = await hostile()

@@ -141,3 +141,42 @@ test('of a large holder all registrations are read once a minute, however often 
   expect(await stored()).toEqual(await meant())
   expect((await pool.query(`select key from due where kind = 'declarations'`)).rows).toEqual([])
 })
+
+/** Registrations that an agent holds and whose documents name as many models of 400 bytes with their prefix, with `active` set. */
+async function declare(held: readonly { id: number; unsolicited: boolean; word: string; models: number }[]) {
+  await empty()
+  for (const { id, unsolicited, word, models } of held) {
+    await play({ what: 'hold', fid: 1, id })
+    await database.pool.query('update agent_holding set unsolicited = $2 where agent_id = $1', [id, unsolicited])
+    const trust = Array.from({ length: models }, (_, n) => `${word}${n}`.padEnd(394, '-'))
+    await play({ what: 'say', fid: 1, id, active: !unsolicited, x402: null, trust })
+  }
+  await settle(declaring, context())
+  const [{ declared }] = await stored()
+  return {
+    bytes: Buffer.byteLength(declared.join('')),
+    flags: declared.filter((term: string) => !term.startsWith('trust:')),
+    of: (word: string) => declared.filter((term: string) => term.startsWith(`trust:${word}`)).length,
+  }
+}
+
+test('what documents of strangers declare comes behind an agent’s own, and takes no place from it', async () => {
+  const { of, flags, bytes } = await declare([
+    { id: 1, unsolicited: true, word: 'a', models: 100 },
+    { id: 2, unsolicited: false, word: 'z', models: 100 },
+  ])
+  expect(flags).toEqual(['active:false', 'active:true'])
+  expect([of('z'), of('a')]).toEqual([100, 63])
+  expect(bytes).toBeLessThanOrEqual(64 * 1024)
+})
+
+test('an agent is found by 64 KiB of what its documents declare, and whether it is active among them', async () => {
+  const { of, flags, bytes } = await declare([
+    { id: 1, unsolicited: false, word: 'a', models: 120 },
+    { id: 2, unsolicited: false, word: 'b', models: 120 },
+  ])
+  expect(flags).toEqual(['active:true'])
+  expect([of('a'), of('b')]).toEqual([120, 43])
+  expect(bytes).toBeGreaterThan(63 * 1024)
+  expect(bytes).toBeLessThanOrEqual(64 * 1024)
+})

@@ -26,11 +26,18 @@ create function is_kept_from_others(p payment, of_fid bigint) returns boolean la
      and is_from_others(p, of_fid)
 $$;
 
--- When a payer first settled something with a recipient in a time, in blocks that are rolled up; null: it did not, or neither
--- the first thousand settlements of either in that time nor, then, the last ones tell.
-create function first_settled_within(of_chain text, received_by bytea, by_payer bytea, since timestamptz, before timestamptz)
+-- When a payer first settled something with a recipient at some times, in blocks that are rolled up or in archived ones; null: it
+-- did not, or neither the first thousand settlements of either from the first of these times on nor, then, the last ones tell. Of
+-- archived ones only the first of a payer in each archive is known.
+create function first_settled_within(of_chain text, received_by bytea, by_payer bytea, times tstzmultirange)
   returns timestamptz language plpgsql stable set plan_cache_mode = force_generic_plan as $$
 declare
+  since constant timestamptz := lower(times);
+  before constant timestamptz := upper(times);
+  archived constant timestamptz := (
+    select min(a.first_paid_at) from settlement_archive_sum a
+     where a.chain = of_chain and a.recipient = received_by and a.payer = by_payer and times @> a.first_paid_at
+       and exists (select from settlement_archive made where made.chain = a.chain and made.from_block = a.archive_block));
   block int;
   its refcursor;
   others refcursor;
@@ -52,7 +59,7 @@ begin
                 and hour < before
               order by hour desc limit 2)) h;
     if block is null then
-      return null;
+      return archived;
     end if;
     its := settlements_along(of_chain, 'recipient', received_by, block, is_upwards);
     others := settlements_along(of_chain, 'payer', by_payer, block, is_upwards);
@@ -66,8 +73,7 @@ begin
         is_told := true;
         exit;
       end if;
-      if one.recipient = received_by and one.payer = by_payer and one.amount > 0 and one.block_timestamp >= since
-         and one.block_timestamp < before
+      if one.recipient = received_by and one.payer = by_payer and one.amount > 0 and times @> one.block_timestamp
          and not exists (select from settlement_unrolled u
                           where u.chain = of_chain and one.block_number between u.from_block and u.to_block) then
         is_told := true;
@@ -78,10 +84,10 @@ begin
     close its;
     close others;
     if is_told then
-      return answer;
+      return least(answer, archived);
     end if;
   end loop;
-  return null;
+  return archived;
 end $$;
 
 -- The same of other payments, of a client's signature or money, that are somebody else's than the agent's: among the payee's
@@ -108,28 +114,18 @@ create function first_other_within(of_fid bigint, of_chain text, of_payee bytea,
 $$;
 
 -- When an address first paid an address of an agent something in a time, in blocks that are rolled up, while it was no operator
--- of the agent; null: it did not, or it is not found. Between its times as an operator it is looked for ten times. For payers
--- who had paid before that time already, or were operators: the sums by payer have the first payment of all. Readers of the SQL
--- contract may ask it.
+-- of the agent; null: it did not, or it is not found. An operator's settlements are told by their own time, an escrow's payment by
+-- its first charge. For payers who had paid before that time already, or were operators: the sums by payer have the first payment
+-- of all. The views ask it for readers.
 create function first_paid_within(of_fid bigint, of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)
   returns timestamptz language sql stable security definer set search_path = public, pg_temp as $$
-  select one.at
-    from (select free
-            from unnest(tstzmultirange(tstzrange(since, greatest(since, before))) - coalesce((
+  select least(first_settled_within(of_chain, of_payee, by_payer,
+                 tstzmultirange(tstzrange(since, greatest(since, before))) - coalesce((
                    select range_agg(tstzrange(o.from_at, o.to_at))
                      from income_owner o
                     where o.fid = of_fid and o.address = by_payer and o.because = 'operator' and o.from_at < o.to_at
-                 ), '{}')) free
-           order by free
-           limit 10) times
-   cross join lateral (
-     select least(first_settled_within(of_chain, of_payee, by_payer, lower(free), upper(free)),
-                  first_other_within(of_fid, of_chain, of_payee, by_payer, lower(free), upper(free))) as at
-     offset 0
-   ) one
-   where one.at is not null
-   order by free
-   limit 1
+                 ), '{}')),
+               first_other_within(of_fid, of_chain, of_payee, by_payer, since, before))
 $$;
 
 -- The tags that the standard gives a meaning, with the unit of their values and the range in which they have it. A value of
@@ -266,16 +262,13 @@ select h.fid, f.*, not tenure.held as before_holder,
                                                           least(i.to_at, f.block_timestamp)) end)) as at
      from income_address i
     cross join lateral (
-      select paid.chain, min(paid.at) filter (where paid.at >= i.from_at and paid.at < i.to_at and not paid.is_named) as at,
-             bool_or((paid.at < i.from_at or paid.is_named) and paid.last_at >= i.from_at) as is_longer
-        from (select s.chain, s.first_paid_at as at, s.last_at, coalesce(s.first_paid_at >= own.acts_from and exists (
-                       select from income_owner o
-                        where o.fid = h.fid and o.address = f.client and o.because = 'operator'
-                          and o.from_at <= s.first_paid_at and o.to_at > s.first_paid_at), false) as is_named
+      select paid.chain, min(paid.at) filter (where paid.at >= i.from_at and paid.at < i.to_at and not named.is_so) as at,
+             bool_or((paid.at < i.from_at or named.is_so) and paid.last_at >= i.from_at) as is_longer
+        from (select s.chain, s.first_paid_at as at, s.last_at, false as is_known
                 from settlement_payer s
                where s.recipient = i.address and s.payer = f.client and s.amount > 0
                union all
-              select s.chain, s.first_at, s.last_at, coalesce(s.first_at >= own.acts_from, false)
+              select s.chain, s.first_at, s.last_at, false
                 from payment_sum s
                where s.payee = i.address and s.payer = f.client and s.funder = ''
                  and has_paid(s.amount, s.fees, s.refunded)
@@ -283,7 +276,7 @@ select h.fid, f.*, not tenure.held as before_holder,
               -- As of income: money of an address counts until that is the agent's own, and while it is no operator. Filling
               -- a channel for somebody else to sign costs little: a hundred of those who did are looked at. And as many of the
               -- keys that sign for money that the client put into channels itself.
-              select s.chain, s.first_at, s.last_at, coalesce(s.first_at >= own.acts_from, false) or whose.is_known
+              select s.chain, s.first_at, s.last_at, whose.is_known
                 from ((select s.*, s.funder as other from payment_sum s
                         where s.payee = i.address and s.payer = f.client and s.funder <> ''
                         order by s.chain, s.funder
@@ -300,6 +293,14 @@ select h.fid, f.*, not tenure.held as before_holder,
                ) whose
                where has_paid(s.amount, s.fees, s.refunded) and not whose.is_own
                  and not exists (select from income_ring r where r.recipient = s.payee and r.payer = s.payer)) paid
+       -- The first payment of all is the first charge of its escrow: whether it was an operator's then is told by its own time.
+       cross join lateral (
+         select paid.is_known or coalesce(paid.at >= own.acts_from, false) and exists (
+                  select from income_owner o
+                   where o.fid = h.fid and o.address = f.client and o.because = 'operator'
+                     and o.from_at <= paid.at and o.to_at > paid.at) as is_so
+          offset 0
+       ) named
        where i.chain in ('', paid.chain)
        group by paid.chain
       offset 0

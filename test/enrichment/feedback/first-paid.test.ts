@@ -3,7 +3,16 @@ import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
-import { addressOf, birth, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
+import {
+  addressOf,
+  birth,
+  hashOf,
+  insert,
+  seedChainState,
+  seedHolding,
+  seedPayment,
+  seedSettlement,
+} from '../../support/seed.ts'
 
 // When a client with very many payments first paid an address in a time that has very many too.
 
@@ -85,4 +94,133 @@ test.for([
   )
   expect(at).toEqual(first === null ? null : time(first))
   expect(read).toBeLessThan(8_000)
+})
+
+/** Makes a client an operator of the agent in these times, in blocks. */
+async function isOperator(client: string, times: readonly (readonly [number, number])[]) {
+  for (const [from, to] of times) {
+    const owner = { fid: 7, address: bytes(client), because: 'operator', from_at: time(from), to_at: time(to) }
+    await insert(database.pool, 'income_owner', owner)
+  }
+}
+
+async function firstPaid(client: string, since: number, before: number): Promise<Date | null> {
+  const { rows } = await database.pool.query<{ at: Date | null }>(
+    `select first_paid_within(7, 'base', $1, $2, $3, $4) as at`,
+    [bytes(seller), bytes(client), time(since), time(before)],
+  )
+  return rows[0]!.at
+}
+
+test('of who was an operator ten times no more rows are read than of others', async () => {
+  const { pool } = database
+  const client = await busy('often an operator', 'settlement', [500])
+  await isOperator(
+    client,
+    Array.from({ length: 10 }, (_, n) => [2_000 * n + 1_500, 2_000 * n + 1_600] as const),
+  )
+  while ((await rollUpSettlements({ pool })) > 0);
+  await pool.query('vacuum analyze settlement, payment, payment_sum, settlement_hourly')
+  const read = await rowsRead(
+    pool,
+    async (db) => {
+      await db.query(`select first_paid_within(7, 'base', $1, $2, $3, $4)`, [
+        bytes(seller),
+        bytes(client),
+        time(1_000),
+        time(21_000),
+      ])
+    },
+    ['settlement%', 'payment%'],
+  )
+  expect(read).toBeLessThan(8_000)
+})
+
+test('an operator’s payment through an escrow is told by its first charge, whenever it is captured', async () => {
+  const { pool } = database
+  const escrowed = async (name: string, charged: number, operator: readonly [number, number]) => {
+    const client = addressOf(name)
+    const shared = { payer: client, payee: seller, subject: hashOf(name), amount: 5n, token }
+    const logIndex = 500_000 + charged
+    await seedPayment(pool, { ...shared, kind: 'escrow_charge', block: charged, logIndex, at: time(charged) })
+    await seedPayment(pool, { ...shared, kind: 'escrow_capture', block: 7_000, logIndex, at: time(7_000) })
+    await isOperator(client, [operator])
+    return client
+  }
+  const before = await escrowed('charged before it was one', 5_500, [6_500, 8_000])
+  const meanwhile = await escrowed('charged while it was one', 5_600, [5_000, 6_500])
+  while ((await rollUpSettlements({ pool })) > 0);
+  expect(await firstPaid(before, 6_000, 9_000)).toEqual(time(7_000))
+  expect(await firstPaid(meanwhile, 6_000, 9_000)).toBeNull()
+})
+
+test('what a client paid by another contract once it was no operator any more counts, among however many payments', async () => {
+  const { pool } = database
+  const client = await busy('no operator any more', 'payment', [9_000])
+  await isOperator(client, [[300, 800]])
+  await insert(pool, 'income_address', {
+    fid: 7,
+    address: bytes(seller),
+    chain: '',
+    from_at: '-infinity',
+    to_at: 'infinity',
+  })
+  await seedHolding(pool, { fid: 7, chain: 'base', id: 7, by: seller, block: 1 })
+  await insert(pool, 'feedback', {
+    id: 'base-7-1',
+    chain: 'base',
+    agent_id: 7,
+    client: bytes(client),
+    feedback_index: 1,
+    value: 1,
+    value_decimals: 0,
+    tag1: '',
+    tag2: '',
+    endpoint: '',
+    feedback_uri: '',
+    feedback_hash: Buffer.alloc(32),
+    block_number: 21_500,
+    log_index: 0,
+    block_timestamp: time(21_500),
+    tx_hash: Buffer.alloc(32),
+  })
+  while ((await rollUpSettlements({ pool })) > 0);
+  const { rows } = await pool.query('select paid, paid_at from judged_feedback where fid = 7')
+  expect(rows).toEqual([{ paid: true, paid_at: time(9_000) }])
+})
+
+test('a first settlement in an archive counts, if the client was no operator then', async () => {
+  const { pool } = database
+  await insert(pool, 'settlement_archive', {
+    chain: 'base',
+    from_block: 0,
+    to_block: 99,
+    sealed_to: 99,
+    partition: 'old',
+  })
+  const archived = async (name: string, archive_block = 0) => {
+    const client = addressOf(name)
+    await insert(pool, 'settlement_archive_sum', {
+      chain: 'base',
+      recipient: bytes(seller),
+      payer: bytes(client),
+      facilitator: bytes(addressOf('facilitator')),
+      overload: false,
+      archive_block,
+      first_at: time(100),
+      last_at: time(900),
+      n: 2,
+      amount: 5,
+      first_paid_at: time(200),
+    })
+    return client
+  }
+  const client = await archived('archived')
+  const operator = await archived('archived operator')
+  const undone = await archived('of no archive', 100)
+  await isOperator(operator, [[150, 300]])
+  expect(await firstPaid(client, 50, 21_000)).toEqual(time(200))
+  expect(await firstPaid(client, 300, 21_000)).toBeNull()
+  expect(await firstPaid(operator, 50, 21_000)).toBeNull()
+  expect(await firstPaid(undone, 50, 21_000)).toBeNull()
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { withChosen } from './chains.choice.ts'
-import type { Chain } from './chains.row.ts'
+import { type Chain, firstPaidBlock } from './chains.row.ts'
 import { addition, mostBatchCalls, newName, type Override, override } from './chains.schema.ts'
 import {
   addChains,
@@ -157,7 +157,7 @@ export function knowsChainsOf(path: string): boolean {
 
 /**
  * Makes known to this process the ready-made chains that CHAINS names, the chains that CHAINS_FILE adds, its partitions,
- * and tokens of chains that have none in the table. Returns what both say, in the form of the file's content; undefined
+ * and tokens and payment contracts of chains that have none in the table. Returns what both say, in the form of the file's content; undefined
  * when neither is set. Every main calls it before anything else. Throws one error that names every bad value when CHAINS
  * or a row of the file is wrong; other faults are left to `readChains`, which names those of the environment too.
  */
@@ -170,8 +170,9 @@ export function openChains({ CHAINS, CHAINS_FILE }: NodeJS.ProcessEnv): unknown 
     refuse(problems.map((problem) => `CHAINS_FILE ${problem}`))
   }
   addChains(added)
-  for (const [name, { partitions, tokens = [] } = {}] of Object.entries(overrides)) {
+  for (const [name, { partitions, tokens = [], paymentContracts = [] } = {}] of Object.entries(overrides)) {
     if (partitions) amendChain(name, { partitions })
+    if (paymentContracts.length > 0 && firstPaidBlock(chainOf(name)) === null) amendChain(name, { paymentContracts })
     // Its settlements are counted and divided like any, though the table has the chain without them; and amounts are
     // looked for in base units, and symbols told, where a token has others than the table's.
     const isNews = chainOf(name).tokens.length === 0 || tokens.some(({ decimals, symbol }) => decimals !== 6 || symbol)

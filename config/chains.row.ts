@@ -74,7 +74,7 @@ export interface Chain {
   readonly registry: ContractAddress
   /** ERC-8004 ReputationRegistry: no feedback can precede the first registration, so it starts with it. */
   readonly reputation: ContractAddress
-  /** Tokens whose settlements are indexed; empty where only registrations are. */
+  /** Tokens whose settlements are indexed; empty where there are none. */
   readonly tokens: readonly Token[]
   /** Contracts whose payments are indexed besides settlements; an address that has no code yet does no harm. */
   readonly paymentContracts: readonly PaymentContract[]
@@ -86,6 +86,18 @@ export interface Chain {
   readonly hue: string
   /** Farcaster's contracts; custody changes are read from `fromBlock` on. Null: they are on another chain. */
   readonly social: { readonly idRegistry: string; readonly keyRegistry: string; readonly fromBlock: number } | null
+}
+
+/**
+ * First block that may have a payment: its first token's or, without tokens, its first payment contract's. Null: it has
+ * neither, so only registrations and feedback.
+ */
+export function firstPaidBlock({
+  tokens,
+  paymentContracts,
+}: Pick<Chain, 'tokens' | 'paymentContracts'>): number | null {
+  const paid = tokens.length > 0 ? tokens : paymentContracts
+  return paid.length > 0 ? Math.min(...paid.map(({ fromBlock }) => fromBlock)) : null
 }
 
 /** Objective for the age of a chain's newest indexed block, in seconds. */

@@ -94,7 +94,7 @@ export const addition = override.extend({
   finality: override.shape.finality.nonoptional('must be a number of blocks'),
   registry: contract,
   reputation: contract,
-  tokens: override.shape.tokens.nonoptional('must be a list; empty: registrations only'),
+  tokens: override.shape.tokens.nonoptional('must be a list; empty: no settlements'),
   paymentContracts: override.shape.paymentContracts.unwrap().default([]),
   explorer: z.strictObject(
     { transaction: page('hash'), address: page('address'), block: page('block'), token: page('address', 'id') },

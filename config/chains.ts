@@ -1,4 +1,4 @@
-import type { Chain, Explorer, PaymentContract } from './chains.row.ts'
+import { type Chain, type Explorer, firstPaidBlock, type PaymentContract } from './chains.row.ts'
 
 /**
  * The chain table: one row a chain, every number with its source.
@@ -243,8 +243,8 @@ export function chainOf(name: ChainName): Chain {
   return row
 }
 
-/** Names of the chains whose settlements are indexed. */
-export const settlementChains = () => chainNames.filter((name) => chainOf(name).tokens.length > 0)
+/** Names of the chains whose settlements are indexed, or payments of contracts alone: these are rolled up and audited too. */
+export const settlementChains = () => chainNames.filter((name) => firstPaidBlock(chainOf(name)) !== null)
 
 /** The one chain that has the social network's contracts, with its name. Throws when no row of the table has them. */
 export function socialChain(): Chain & { readonly name: ChainName; readonly social: NonNullable<Chain['social']> } {
@@ -268,7 +268,10 @@ export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
 }
 
 /** Has this process know other facts of a chain, as CHAINS_FILE says. Call it with `addChains`. */
-export function amendChain(name: ChainName, facts: Partial<Pick<Chain, 'partitions' | 'tokens'>>): void {
+export function amendChain(
+  name: ChainName,
+  facts: Partial<Pick<Chain, 'partitions' | 'tokens' | 'paymentContracts'>>,
+): void {
   Object.assign(chains, { [name]: { ...chainOf(name), ...facts } })
 }
 

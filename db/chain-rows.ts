@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Chain } from '../config/chains.row.ts'
+import { type Chain, firstPaidBlock } from '../config/chains.row.ts'
 import { chainNames, chainOf, identityRegistry, reputationRegistry, settlementChains } from '../config/chains.ts'
 import type { Queryable } from './pool.ts'
 import { ensurePartitions } from './queries/chain/partitions/settlement-partitions.ts'
@@ -11,14 +11,15 @@ const aheadBlocks = 2_000_000
 
 /**
  * Brings the database up to date with the chain table: functions and comments about chains, and for every chain with a
- * token the partitions of its settlements and the cursor of its roll-up. Idempotent: what exists is kept. Call it
- * in a transaction.
+ * token the partitions of its settlements, for every chain where anything is paid the cursor of its roll-up. Idempotent:
+ * what exists is kept. Call it in a transaction.
  */
 export async function ensureChainRows(db: Queryable): Promise<void> {
   await ensureFunctions(db)
   await ensureComments(db)
-  for (const name of settlementChains()) {
+  for (const name of chainNames) {
     const { registry, tokens } = chainOf(name)
+    if (tokens.length === 0) continue
     const known = Math.max(registry.fromBlock, ...tokens.map(({ fromBlock }) => fromBlock))
     await ensurePartitions(db, name, known + aheadBlocks)
   }
@@ -79,9 +80,7 @@ async function ensureFunctions(db: Queryable): Promise<void> {
       name: 'chain_first_block_of',
       takes: 'text',
       gives: 'int',
-      body: perChain('int', ({ tokens }) =>
-        tokens.length === 0 ? 'null' : String(Math.min(...tokens.map(({ fromBlock }) => fromBlock))),
-      ),
+      body: perChain('int', (chain) => String(firstPaidBlock(chain))),
     },
     {
       name: 'tokens_are_scaled',

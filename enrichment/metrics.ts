@@ -138,7 +138,7 @@ function metricsOfDerivations({ pool, now, silence }: MetricsOptions): ScrapedMe
     ),
     gauge(
       'agent_directory_rollup_lag_seconds',
-      'Age of the oldest indexed settlement that counts do not have; 0: they have all',
+      'Age of the oldest indexed payment that counts do not have; 0: they have all',
       async () => (await rollupLags(pool, now())).map(({ chain, seconds }) => [{ chain }, seconds]),
       ['chain'],
     ),

@@ -42,7 +42,9 @@ export interface Sources {
   readonly database: Queryable
   /** The primary, for writes and change numbers: at a standby that lags, a mirror's cursor could go backwards. */
   readonly primary: Queryable
-  readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'registry' | 'social' | 'tokens'>>>
+  readonly chains: Readonly<
+    Record<ChainName, Pick<ChainSettings, 'id' | 'registry' | 'social' | 'tokens' | 'paymentContracts'>>
+  >
   /** Settlements served. spec: of the two listed entry points; all: also of their overloads with bytes signatures. */
   readonly settlementOverloads: 'spec' | 'all'
   /** Base URL of this service, and below that of the web site; without a slash at the end. */

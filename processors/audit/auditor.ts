@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../config/chains.file.ts'
+import { firstPaidBlock } from '../../config/chains.row.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { countUnaudited, putOffRange, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
@@ -152,7 +153,7 @@ export class Auditor {
       isClosing: () => this.#rounds.isClosing,
       onMended: (piece: Mended) => this.#count(mended, piece),
     }
-    const tally = chain.tokens.length > 0 ? await auditSettlements(audit, range) : emptyAudit()
+    const tally = firstPaidBlock(chain) !== null ? await auditSettlements(audit, range) : emptyAudit()
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
     const differing = await agentsUnlike(this.#pool, chain, range, events)
     await this.#confirm(range, events, differing)

@@ -46,7 +46,7 @@ interface SettlementsAudit extends Mendable {
 
 type Audited = Tally & PaymentTally
 
-/** Totals of an audit without settlements. */
+/** Totals of an audit where nothing is paid. */
 export const emptyAudit = (): Audited => ({ ...emptyTally(), ...emptyPaymentTally() })
 
 /** Mends settlements and payments of a range that differ from the source. Returns the source's totals of kept rows. */

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../config/chains.file.ts'
+import { firstPaidBlock } from '../../config/chains.row.ts'
 import { maxBlock, maxRangeEnd } from '../../db/block-range.ts'
 import { isLockFailure, type LockRetry, retryLocked } from '../../db/lock-retry.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
@@ -66,7 +67,7 @@ export function resetTo(
     const backfills = await holdBackfills(db, chain, block.height + 1)
     await refuseArchived(db, chain, block.height + 1)
     refuseUnfinished(chain, backfills, block.height)
-    if (chain.tokens.length > 0) await lockPayments(db, name)
+    if (firstPaidBlock(chain) !== null) await lockPayments(db, name)
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await deleteWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await rewindRollup(db, name, block.height + 1)
@@ -111,7 +112,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     const backfills = await holdBackfills(db, chain, 0)
     await refuseArchived(db, chain, 0)
     for (const { id } of backfills) await dropStaging(db, id)
-    if (chain.tokens.length > 0) {
+    if (firstPaidBlock(chain) !== null) {
       await lockPayments(db, name)
       await rewindRollup(db, name, 0)
       await deleteSums(db, name)

@@ -150,6 +150,18 @@ test('migrating again changes nothing of what the chain table has made', async (
   expect(await read()).toEqual(before)
 })
 
+test('a chain that has payment contracts alone is rolled up and covered from the first of them on', async () => {
+  const fromBlock = 44_600_000
+  amendChain('gnosis', { paymentContracts: [{ kind: 'permit2_exact', address: addressOf('proxy'), fromBlock }] })
+  onTestFinished(() => amendChain('gnosis', { paymentContracts: [] }))
+  await migrate(database.url)
+  const { rows } = await database.pool.query(
+    `select 'gnosis' = any (settlement_chain_names()) as named, chain_first_block_of('gnosis') as first, next_block
+       from settlement_rollup where chain = 'gnosis'`,
+  )
+  expect(rows).toEqual([{ named: true, first: fromBlock, next_block: 0 }])
+})
+
 test('a chain that has tokens by CHAINS_FILE alone is divided and counted like any', async () => {
   const tokens = [{ address: addressOf('token'), fromBlock: 30 * million, decimals: 6 as const }]
   amendChain('gnosis', { tokens })

@@ -1,4 +1,5 @@
 import type { ChainSettings } from '../../../config/chains.file.ts'
+import { firstPaidBlock } from '../../../config/chains.row.ts'
 import { chainNames, chainOf } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
@@ -73,12 +74,12 @@ export type ChainCoverage = Awaited<ReturnType<typeof readCoverage>>['chains'][n
 /** What is indexed of each chain and by whom, and what proves it; of each list the last `limit` members. */
 export async function readCoverage(
   db: Queryable,
-  settings: Readonly<Record<string, Pick<ChainSettings, 'tokens'> | undefined>>,
+  settings: Readonly<Record<string, Pick<ChainSettings, 'tokens' | 'paymentContracts'> | undefined>>,
   limit: number,
 ) {
   const chains = chainNames.map((name): CoveredChain => {
-    const blocks = (settings[name]?.tokens ?? []).map(({ fromBlock }) => fromBlock)
-    return { name, id: chainOf(name).id, firstBlock: blocks.length === 0 ? null : Math.min(...blocks) }
+    const chain = settings[name]
+    return { name, id: chainOf(name).id, firstBlock: chain ? firstPaidBlock(chain) : null }
   })
   const names = chains.map(({ name }) => name)
   const states = await readStates(db)

@@ -1,9 +1,12 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { amendChain } from '../../../config/chains.ts'
+import { ensureChainRows } from '../../../db/chain-rows.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { addToRollup, lockRollup, rollupLags } from '../../../db/queries/rollup/cursor.ts'
+import { completeUntil } from '../../../db/queries/settlements/timeseries.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, insert, seedPayment } from '../../support/seed.ts'
+import { addressOf, insert, seedChainState, seedPayment } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 import { empty, expectExactTables, expectExactWindows, finalize, type Paid, rollUp, store, timeOf } from './world.ts'
 
@@ -65,6 +68,29 @@ test('a step is bounded by payments that are no settlements, too', async () => {
   }
   expect([await mark(), await mark(), await mark()]).toEqual([3, 5, 11])
   await database.pool.query('delete from payment')
+})
+
+test('what contracts pay on a chain without tokens is rolled up, and until then what is counted is late and incomplete', async () => {
+  const { pool } = database
+  amendChain('gnosis', { paymentContracts: [{ kind: 'permit2_exact', address: addressOf('proxy'), fromBlock: 1 }] })
+  onTestFinished(async () => {
+    amendChain('gnosis', { paymentContracts: [] })
+    await pool.query(`delete from payment; delete from settlement_rollup where chain = 'gnosis'`)
+  })
+  const paid = { chain: 'gnosis', payer: addressOf('payer'), payee: addressOf('payee'), kind: 'permit2_exact' } as const
+  await seedChainState(pool, { chain: 'gnosis', indexed: 20, finalized: 12 })
+  await seedPayment(pool, { ...paid, amount: 3n, block: 12, at: timeOf(12) })
+  const states = async () => {
+    const lags = await rollupLags(pool, new Date(timeOf(12).getTime() + 60_000))
+    const until = await completeUntil(pool, ['gnosis'])
+    return [lags.find(({ chain }) => chain === 'gnosis')?.seconds, until]
+  }
+  await inTransaction(pool, ensureChainRows)
+  expect(await states()).toEqual([60, timeOf(12).toISOString()])
+  await rollUp(database, 100)
+  expect(await states()).toEqual([0, expect.not.stringMatching(timeOf(12).toISOString())])
+  const { rows } = await pool.query(`select next_block::int from settlement_rollup where chain = 'gnosis'`)
+  expect(rows).toEqual([{ next_block: 13 }])
 })
 
 test('pairs that pay again get room in their pages: no index is written for them', async () => {

@@ -11,5 +11,5 @@ comment on column directory.chains.indexed_block is 'Newest block whose rows are
 comment on column directory.chains.indexed_at is 'Time of that block.';
 comment on column directory.chains.finalized_block is 'Rows at or below it are never undone.';
 comment on column directory.chains.head_block is 'Newest block of the chain as last seen.';
-comment on column directory.chains.rolled_up_block is 'Newest block in the hourly and daily views; null: the chain has no settlements.';
+comment on column directory.chains.rolled_up_block is 'Newest block in the hourly and daily views; null: no payments of the chain are indexed.';
 comment on column directory.chains.updated_at is 'When this row was last written.';

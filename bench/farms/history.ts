@@ -1,35 +1,7 @@
 import { createHash } from 'node:crypto'
+import { farmMakes, type Habit, type Make } from './habits.ts'
 
 // A generated history of feedback: honest clients of many habits, and farms of several makes among them.
-
-/** Who a client is, which the directory does not know. */
-export type Make = (typeof farmMakes)[number]
-export const farmMakes = [
-  'one funder',
-  'sub-funders',
-  'funding chain',
-  'slow drip',
-  'never paying',
-  'one hour',
-  'circles',
-  'disguised',
-  'circles with a payment',
-  'circles with more',
-  'circles across',
-] as const
-export type Habit = (typeof honestHabits)[number]
-export const honestHabits = [
-  'customer of an exchange',
-  'customer of unknown funds',
-  'user of free agents',
-  'launch day',
-  'agent among agents',
-  'fleet of one owner',
-  'paid back by a faucet',
-  'agent that costs nothing',
-  'critic rated back',
-  'seller who rates back',
-] as const
 
 export interface FarmsSize {
   /** Clients of each farm. */
@@ -121,6 +93,7 @@ class World implements FarmsHistory {
     for (let left = share(0.03); left > 0; ) left -= this.faucet(Math.min(left, 300))
     for (let left = share(0.02); left > 0; ) left -= this.freeAgents(Math.min(left, 2 + this.below(200)))
     for (let left = share(0.02); left > 0; ) left -= this.ratingBack(Math.min(left, 2 + this.below(30)))
+    for (let left = share(0.02); left > 0; ) left -= this.dusted(Math.min(left, 40))
     for (let left = share(0.02); left > 0; left -= 2) this.sellersOfEachOther()
   }
 
@@ -170,6 +143,11 @@ class World implements FarmsHistory {
       'never paying': (wallets, agents) => {
         for (const wallet of wallets)
           for (const agent of this.some(agents, 1 + this.below(2))) this.rate(wallet, agent, this.minute())
+      },
+      // The same, and each pays anybody what is least of money.
+      'paying dust': (wallets, agents, begin) => {
+        for (const wallet of wallets) this.pay(wallet, this.one(this.holders), begin, 1)
+        this.build['never paying'](wallets, agents, begin)
       },
       'one hour': (wallets, agents, begin) => {
         const hour = begin - (begin % 60)
@@ -322,6 +300,22 @@ class World implements FarmsHistory {
     }
     for (let users = 1 + this.below(6); users > 0; users--)
       this.rate(this.client('user of free agents'), registered, this.minute())
+    return many
+  }
+
+  /** Customers of one agent. Before, somebody sent dust to all of them: to most directly, to some one after another. */
+  private dusted(many: number): number {
+    const sender = this.address()
+    const agent = this.popular(this.priced)
+    const begin = this.below(historyMinutes / 2)
+    let before = sender
+    for (let n = 0; n < many; n++) {
+      const client = this.client('dusted customer')
+      this.pay(n % 4 === 0 ? before : sender, client, begin + n, 1 + this.below(900))
+      before = client
+      this.pay(client, this.holders[agent] as string, begin + many + n)
+      this.rate(client, agent, begin + many + n + 1 + this.below(1_000))
+    }
     return many
   }
 

@@ -5,7 +5,8 @@ import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-p
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
 import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
-import { type FarmsHistory, farmMakes, type Habit, historyMinutes, honestHabits, type Make } from './history.ts'
+import { farmMakes, type Habit, honestHabits, type Make } from './habits.ts'
+import { type FarmsHistory, historyMinutes } from './history.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')
 const rowsAtOnce = 10_000

@@ -11,21 +11,21 @@ export const mostRaters = 500
 const isClient = (address: string) => `exists (select from feedback_client c where c.client = ${address})`
 const isFunder = (address: string) => `exists (select from feedback_client c where c.funder = ${address})`
 
-/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid at all, or more than dust, and did not get that back. */
+/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid more than dust, and did not get that back. */
 const pairs = [
   {
     table: 'settlement_payer',
     payee: '(moved.recipient)',
     givers: '(moved.payer)',
     key: 'recipient, payer, chain, overload',
-    paid: (row: string) => `${row}.amount > 0, ${row}.amount >= ${incomeLimits.dustBelow}, ${row}.first_paid_at`,
+    paid: (row: string) => `${row}.amount >= ${incomeLimits.dustBelow}, ${row}.first_paid_at`,
   },
   {
     table: 'payment_sum',
     payee: '(moved.payee)',
     givers: '(moved.payer), (moved.funder)',
     key: 'payee, payer, chain, funder',
-    paid: (row: string) => `${hasPaid(row)}, ${hasPaid(row, incomeLimits.dustBelow)}, ${row}.first_at`,
+    paid: (row: string) => `${hasPaid(row, incomeLimits.dustBelow)}, ${row}.first_at`,
   },
 ] as const
 

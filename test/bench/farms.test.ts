@@ -25,6 +25,7 @@ test('farms of feedback are flagged, and hardly an honest client of any habit', 
     ['circles with a payment', true],
     ['circles with more', true],
     ['circles across', false], // most are rated by others than their circle
+    ['paying dust', true],
   ])
   for (const { kind, precision, recall } of farms) if (recall >= 0.95) expect(precision, kind).toBeGreaterThan(0.99)
   expect(accused).toBeLessThan(1 / 1_000)

@@ -1,3 +1,4 @@
+import { incomeLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { isPaid } from '../sql/feedback.ts'
 
@@ -5,6 +6,9 @@ import { isPaid } from '../sql/feedback.ts'
 
 /** Rows that are read of one group: clients and payees of a funder, newest feedback on a registration. */
 const mostRead = 50_000
+
+/** SQL: whether a sum of payment_sum is more than dust: whoever sends that to others is no exchange. */
+const isPaidMore = isPaid('p', incomeLimits.dustBelow)
 
 interface Counted {
   /** Clients of the group, and of those its share is of. */
@@ -51,14 +55,14 @@ const rules: Readonly<Record<string, Counted>> = {
     compared: 'count(distinct paid.address) filter (where paid.is_paid)',
     holds: `max(its.n) <= ${mostRead} and max(its.registrations) * 4 <= max(its.n) and count(*) <= ${mostRead}`,
     from: `(
-     (select p.recipient as address, p.amount > 0 as is_paid
+     (select p.recipient as address, p.amount >= ${incomeLimits.dustBelow} as is_paid
         from settlement_payer p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1})
        union all
       -- Whose money it was has paid it, not who signed.
-      select p.payee, ${isPaid('p')} and p.funder = ''
+      select p.payee, ${isPaidMore} and p.funder = ''
         from (select * from payment_sum p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1}) p
        union all
-      select p.payee, ${isPaid('p')}
+      select p.payee, ${isPaidMore}
         from (select * from payment_sum p
                where p.funder = decode(own.subject, 'hex') and p.funder <> '' limit ${mostRead + 1}) p) paid
      cross join (

@@ -17,7 +17,7 @@ const mostOfAccount = 50
 /** Highest generation; beyond it a chain of funders is only long. */
 const highestGeneration = 6
 
-/** Base units that a client paid for a rating at least, on one chain: less is dust, which costs nothing. */
+/** Base units that a client paid for a rating at least, or was first paid, on one chain: less is dust, which costs nothing. */
 const leastPaid = incomeLimits.dustBelow
 
 const paid = (payer: string, address: string) => `(
@@ -67,8 +67,11 @@ known as materialized (
 ),
 first_paid as materialized (
   select k.*, one.payers <= ${mostPayers} as is_told, one.at, one.payer,
-         exists (select from settlement_payer p where p.payer = k.client and p.recipient <> k.client and p.amount > 0)
-           or (select count(*) > ${mostSums} or coalesce(bool_or(p.payee <> k.client and ${isPaid('p')}), false)
+         exists (select
+                   from (select *, row_number() over () as place
+                           from settlement_payer p where p.payer = k.client limit ${mostSums + 1}) p
+                  where p.place > ${mostSums} or p.recipient <> k.client and p.amount >= ${leastPaid})
+           or (select count(*) > ${mostSums} or coalesce(bool_or(p.payee <> k.client and ${isPaid('p', leastPaid)}), false)
                  from (select * from payment_sum p where p.payer = k.client
                         union all
                        select * from payment_sum p where p.funder = k.client and p.funder <> ''
@@ -77,12 +80,12 @@ first_paid as materialized (
    cross join lateral (
      select count(*) as payers, min(at) filter (where is_paid and payer <> k.client) as at,
             (array_agg(payer order by at, payer) filter (where is_paid and payer <> k.client))[1] as payer
-       from ((select payer, first_paid_at as at, amount > 0 as is_paid
+       from ((select payer, first_paid_at as at, amount >= ${leastPaid} as is_paid
                 from settlement_payer
                where recipient = k.client
                limit ${mostPayers + 1})
               union all
-             select coalesce(nullif(p.funder, ''), p.payer), p.first_at, ${isPaid('p')}
+             select coalesce(nullif(p.funder, ''), p.payer), p.first_at, ${isPaid('p', leastPaid)}
                from (select * from payment_sum p where p.payee = k.client limit ${mostPayers + 1}) p) sums
    ) one
 ),

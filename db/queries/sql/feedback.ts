@@ -18,7 +18,7 @@ export const flagRules = ['circle', 'funding_chain', 'made_together', 'only_rate
  * SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, or signed for with another's key, as of
  * income, and that so much was paid of.
  */
-export const isPaid = (sum: string, atLeast = 1) => `${hasPaid(sum, atLeast)} and ${sum}.funder <> ${sum}.payee
+export const isPaid = (sum: string, atLeast: number) => `${hasPaid(sum, atLeast)} and ${sum}.funder <> ${sum}.payee
              and not exists (select from income_owner o
                                join income_address i on i.fid = o.fid and i.address = ${sum}.payee and i.chain in ('', ${sum}.chain)
                               where ${sum}.funder <> '' and o.address in (${sum}.payer, ${sum}.funder) and o.because <> 'operator'

@@ -350,9 +350,9 @@ select * from (values
 create table feedback_client (
   client bytea primary key,
   seen_at timestamptz not null,  -- first known: its first feedback, or the first time it was paid
-  is_idle boolean not null,      -- it never paid anybody, and rated few registrations
+  is_idle boolean not null,      -- it never paid anybody, more than dust, and rated few registrations
   registrations text[] not null, -- those it rated, as chain:id, the first of them
-  funder bytea,                  -- who was the first to pay it, before its first feedback; null: nobody is known
+  funder bytea,                  -- who was the first to pay it more than dust, before its first feedback; null: nobody is known
   funded_at timestamptz,
   generation smallint not null   -- 1, or one more than that of a funder who rated a registration of these too; bounded
 ) with (fillfactor = 85);

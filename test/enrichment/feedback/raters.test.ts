@@ -46,7 +46,7 @@ const payFrom = (funder: string, signer: string, payee: string, block: number) =
     chain: 'base',
     first_at: time(block),
     last_at: time(block),
-    amount: 5,
+    amount: 1_000,
     funder: bytes(addressOf(funder)),
   })
 
@@ -70,6 +70,31 @@ test('clients share the funder whose money it was, whoever signed: not who signs
   for (const other of names('other', 6)) await payFrom('master', 'service', other, 3)
   await derive()
   expect(await flags('puppet 0')).toEqual([])
+})
+
+test('dust tells nothing of a client: neither who sent it, nor that it paid', async () => {
+  await mint(1, 'seller')
+  for (const [n, client] of names('customer', 20).entries()) {
+    await pay(n < 12 ? 'sender' : `customer ${n - 1}`, client, 2_000 * n, 999)
+    await rate(client, 1, 2_000 * n + 100 - n)
+  }
+  for (const client of names('dusted', 20)) {
+    await pay('sender', client, 4, 999)
+    await pay('own funds', client, 5)
+    await rate(client, 1, 60_000)
+  }
+  // What a funder pays others of it makes it no exchange.
+  for (const other of names('other', 9)) await pay('own funds', other, 6, 999)
+  await derive()
+  expect(await Promise.all(['customer 0', 'customer 19', 'dusted 0'].map(flags))).toEqual([[], [], ['shared_funder']])
+  await mint(2, 'seller')
+  for (const client of names('new', 50)) await rate(client, 2, 65)
+  await pay('new 7', 'somebody', 70, 999)
+  await derive()
+  expect(await flags('new 0')).toEqual(['made_together'])
+  await pay('new 7', 'somebody', 71, 1)
+  await derive()
+  expect(await flags('new 0')).toEqual([])
 })
 
 test('a funder is who paid first, before the first feedback; who rates many different registrations is no farm', async () => {
@@ -195,7 +220,7 @@ const step = fc.oneof(
       kind: fc.constant('pay' as const),
       who: payer,
       to: who,
-      amount: fc.constantFrom<number[]>(0, 1, 1_000),
+      amount: fc.constantFrom<number[]>(0, 1, 999, 1_000),
     }),
   },
   fc.record({ kind: fc.constant('unpay' as const), who }),
@@ -216,7 +241,7 @@ const beginning: readonly Step[] = [
   ...['someone 6', 'someone 7'].map((holder, n) => ({ kind: 'mint' as const, id: 4 + n, who: holder })),
   { kind: 'rate', who: 'someone 6', id: 5 },
   { kind: 'rate', who: 'someone 7', id: 4 },
-  ...[1, 2, 3, 4].map((n) => ({ kind: 'pay' as const, who: 'someone 0', to: `someone ${n}`, amount: 1 })),
+  ...[1, 2, 3, 4].map((n) => ({ kind: 'pay' as const, who: 'someone 0', to: `someone ${n}`, amount: 1_000 })),
   ...[0, 1, 2, 3, 4].map((n) => ({ kind: 'rate' as const, who: `someone ${n}`, id: 1 })),
   { kind: 'derive' },
 ]

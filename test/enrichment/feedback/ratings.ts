@@ -27,7 +27,7 @@ export function ratings(database: Database) {
     derive: () => settle(kinds, context()),
     mint: (id: number, holder: string, block = 0) => mint(database, id, holder, block),
     rate: (client: string, id: number, block: number) => rate(database, client, id, block),
-    pay: (payer: string, recipient: string, block: number, amount = 1) =>
+    pay: (payer: string, recipient: string, block: number, amount = 1_000) =>
       pay(database, payer, recipient, block, amount),
     flags: (client: string) => flags(database, client),
   }

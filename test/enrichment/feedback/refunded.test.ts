@@ -117,7 +117,7 @@ test('a refund that is loaded before its payment counts once that is, and what i
   expect(await told()).toEqual(unpaid)
   await log('escrow_charge', 100, 3_000_000n)
   expect(await told()).toEqual(unpaid)
-  await log('escrow_charge', 110, 1n, 'another purchase')
+  await log('escrow_charge', 110, 1_000n, 'another purchase')
   expect(await told()).toEqual(paid)
   await database.pool.query('delete from payment where net < 0')
   expect(await told()).toEqual(paid)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
 import { deriveDemandOf } from '../db/queries/income/demand.ts'
-import { countEscrowFees, markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
+import { countEscrowFees, followFundings, markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
 import { countIncomeSums } from '../db/queries/income/sums.ts'
@@ -13,7 +13,7 @@ import type { DeriveContext } from './derivation.ts'
 /** Most payments in the hours that are summed up in one transaction, but for the first. */
 const mostPayments = 50_000
 
-/** Most rows of a payment of an escrow that are read in one transaction. */
+/** Most rows of a payment of an escrow, a job or a channel that are read in one transaction. */
 const mostRows = 500
 
 /** Follows the addresses of agents, given by FID, whose payments are their income. The roll-up waits meanwhile. */
@@ -27,6 +27,16 @@ export async function deriveIncome(db: pg.PoolClient, keys: readonly string[]): 
 /** Makes the income due of whoever holds or held registrations whose wallets changed. */
 export async function routeWallets(db: pg.PoolClient, registrations: readonly string[]): Promise<undefined> {
   await markHoldersOf(db, registrations, ['income'])
+}
+
+/** Finds who funded what was paid out of jobs, channels and escrows; what is too much for one transaction is due again. */
+export async function deriveFunders(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: Pick<DeriveContext, 'now'>,
+  most = mostRows,
+): Promise<readonly LaterKey[]> {
+  return again(await followFundings(db, keys, most), now)
 }
 
 /** Sums up what refunds took off payments of escrows; what is too much for one transaction is due again. */

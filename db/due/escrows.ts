@@ -1,8 +1,8 @@
 import { refundedKinds } from '../../config/payments.ts'
 import { hex, type Kind } from './mark.ts'
 
-// Payments of escrows: the kinds `escrows`, of which something went back, `escrow hours`, whose first charge or capture came or went,
-// and `escrow fees`, what escrows took of them.
+// Payments by contracts that hold money: the kinds `funders`, who put it in, `escrows`, of which something went back, `escrow hours`,
+// whose first charge or capture came or went, and `escrow fees`, what escrows took of them.
 
 /** Kinds of the rows of an escrow's payment, as an SQL list. */
 const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
@@ -32,6 +32,40 @@ export const subjectOf = (key: string) =>
 export const dueOfPayee = (kind: string, address: string) => `due d
       where d.kind = ${kind} and d.key collate "C" > encode(${address}, 'hex')
         and d.key collate "C" < encode(${address}, 'hex') || 'g'`
+
+/** Where money came into a job, a channel or an escrow, or did not, of which there was no more before. A job is paid to others than its fundings. */
+const funded = `(
+       select m.payee, m.subject, m.chain, min(${placeOf('m')}) as place
+         from moved m
+        cross join lateral funding_before(row(m.*)::payment) before
+        where funded_subject(m.kind, m.subject) is not null
+          and (before.size > funding_size(m.gross) or before.size = funding_size(m.gross) and before.times = 20) is not true
+        group by m.payee, m.subject, m.chain) funding
+     cross join lateral (
+       select coalesce((select p.payee from payments_of_subject(funding.subject, funding.chain, funding.place, 2) p
+                         where p.kind <> 'job_funding' limit 1), funding.payee)) paid (payee)`
+
+/**
+ * The kind `funders`. A payment that is written at the same time is not seen: so each funding marks its subject, whether or not
+ * anything was paid behind it.
+ */
+export const funders = {
+  marks: [
+    {
+      table: 'payment',
+      on: ['insert', 'delete'],
+      key: escrowKey('paid.payee', 'funding.subject', 'funding.chain', 'funding.place'),
+      from: funded,
+    },
+  ],
+  all: [
+    {
+      table: `payment p where p.kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
+                          and p.subject is not null`,
+      key: escrowKey('p.payee', 'p.subject', 'p.chain', '0'),
+    },
+  ],
+} satisfies Kind
 
 /** The first and the last row that moved of each payment: whether anything of it went back, others may know before long. */
 const ends = `(

@@ -1,4 +1,4 @@
-import { escrowFees, escrowHours, escrows } from './escrows.ts'
+import { escrowFees, escrowHours, escrows, funders } from './escrows.ts'
 import { hex, type Kind } from './mark.ts'
 import { incomeHours, paidAgentMarks } from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
@@ -238,6 +238,8 @@ export const kinds = {
       { table: 'income_owner', key: 'fid' },
     ],
   },
+  /** Who put the money into jobs, channels and escrows that was paid out of them. Keys: as of `escrows`. */
+  funders,
   /** Money that goes round to an address of an agent. Keys: addresses. */
   rings: {
     marks: [

@@ -23,7 +23,7 @@ const whole: Steps = { changes: 100, rings: 50, hours: 500, payments: 50_000, pa
 export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?: Steps }): Promise<number> {
   const context = { pool, now: () => new Date(), settlementOverloads: 'spec' } as const
   let work = 0
-  for (const kind of ['wallets', 'income']) work += await pass(kind, context, steps.changes)
+  for (const kind of ['wallets', 'income', 'funders']) work += await pass(kind, context, steps.changes)
   work += await pass('rings', context, steps.rings)
   const escrows: Derivation['derive'] = (db, keys, context) => deriveEscrows(db, keys, context, steps.parts)
   work += await derivePass({ ...kindOf('escrows'), derive: escrows }, context)

@@ -1,6 +1,7 @@
 import { isRefund, placeOf, subjectOf } from '../../due/escrows.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
+import { lockPayments } from '../rollup/cursor.ts'
 
 /**
  * Makes the running sums of payments of escrows what their rows say, from the places in the keys on, over at most `most` rows
@@ -17,6 +18,20 @@ export async function sumEscrows(db: Queryable, keys: readonly string[], most: n
  */
 export async function markEscrowHours(db: Queryable, keys: readonly string[], most: number): Promise<string[]> {
   const { rows } = await db.query<{ key: string }>({ name: 'mark-escrow-hours', text: markText, values: [keys, most] })
+  return rows.map(({ key }) => key)
+}
+
+/**
+ * Writes payments again that are somebody else's by their fundings, from the places in the keys on, over at most `most` rows of each
+ * subject. Returns the keys of those that are not done.
+ */
+export async function followFundings(db: Queryable, keys: readonly string[], most: number): Promise<string[]> {
+  for (const chain of [...new Set(keys.map((key) => key.split(':')[1] as string))].sort()) await lockPayments(db, chain)
+  const { rows } = await db.query<{ key: string }>({
+    name: 'follow-fundings',
+    text: fundingsText,
+    values: [keys, most],
+  })
   return rows.map(({ key }) => key)
 }
 
@@ -113,6 +128,13 @@ select ${keyAt('read.name', 'place')} as key
   from read
  cross join lateral unnest(array[read.up_to + 1, greatest(read.last, read.up_to + 1)]) place
  where read.up_to is not null and not exists (select from same s where ${isOf('s', 'read')})`
+
+const fundingsText = `
+with ${moved}
+select ${keyAt('name', 'left_at')} as key
+  from (select subject, chain, max(name) as name, min(place) as place from moved group by 1, 2) one
+ cross join lateral follow_funding(one.subject, one.chain, one.place, $2) left_at
+ where left_at is not null`
 
 const markText = `
 with ${moved},

@@ -28,7 +28,7 @@ const escrowsSince = (keys: string, first: string) => `(
          cross join (${first}) start (at)
          where since.at is not null and start.at is not null)`
 
-const escrowKinds = `unnest(array['escrows', 'escrow hours']) kind`
+const escrowKinds = `unnest(array['funders', 'escrows', 'escrow hours']) kind`
 
 /** SQL: the first hour that waits to be summed up, as text; null: none does. */
 export const firstDueOfAll = `(

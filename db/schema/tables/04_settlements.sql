@@ -173,8 +173,8 @@ begin
 end $$;
 
 -- The row with what its funding tells. That is in another transaction, which may be loaded later than this one, and by somebody
--- else at the same time: so whoever writes either holds a lock of the chain until it commits, and takes it before that of the
--- roll-up. A job has its contract as payer, and an escrow's payment its operator, while nobody else is known.
+-- else at the same time: so whoever writes the row holds a lock of the chain until it commits, and takes it before that of the
+-- roll-up; the kind `funders` takes it before it looks for rows behind a funding. A job has its contract as payer, and an escrow's payment its operator, while nobody else is known.
 create function with_funder(p payment) returns payment language plpgsql as $$
 declare
   found_funder bytea := (funding_before(p)).funder;
@@ -197,44 +197,24 @@ create trigger payment_funder before insert on payment
                      and new.kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return'))
   execute function find_funder();
 
--- What was paid out of a job, a channel or an escrow behind a funding that came or went, and is somebody else's money thereby, is
--- written again: sums and marks follow rows that come and go. A roll-up that is about to sum these rows up comes first.
-create function follow_funding() returns trigger language plpgsql as $$
-declare
-  first payment;
-  before record;
-  done text;
-begin
-  for first in
-    select m.* from moved m
-     where funded_subject(m.kind, m.subject) is not null
-     order by m.subject, m.chain, m.block_number, m.log_index
-  loop
-    continue when first.chain || first.subject::text = done;
-    perform pg_advisory_xact_lock(8013, hashtext(first.chain));
-    before := funding_before(first);
-    continue when before.size > funding_size(first.gross) or before.size = funding_size(first.gross) and before.times = 20;
-    done := first.chain || first.subject::text;
-    continue when not exists (select from payment p
-                               where p.subject = first.subject and p.chain = first.chain
-                                 and (p.block_number, p.log_index) > (first.block_number, first.log_index));
-    perform from settlement_rollup r where r.chain = first.chain for update;
-    with gone as (
-      delete from payment p
-       where p.subject = first.subject and p.chain = first.chain
-         and p.kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
-         and (p.block_number, p.log_index) > (first.block_number, first.log_index)
-         and with_funder(p) is distinct from p
-      returning p.*
-    )
-    insert into payment select * from gone;
-  end loop;
-  return null;
-end $$;
-create trigger payment_funded after insert on payment
-  referencing new table as moved for each statement execute function follow_funding();
-create trigger payment_unfunded after delete on payment
-  referencing old table as moved for each statement execute function follow_funding();
+-- Writes again what was paid out of a job, a channel or an escrow and is somebody else's money by what is stored of its fundings:
+-- sums and marks follow rows that come and go. Of rows from a place on, so many; the place behind them, null: they were the last.
+-- Call it under the locks of who writes payments, so that a roll-up that is about to sum these rows up comes first.
+create function follow_funding(of_subject bytea, of_chain text, place bigint, most int) returns bigint
+  language sql set enable_seqscan = off as $$
+  with read as materialized (select p from payments_of_subject(of_subject, of_chain, place, most) p),
+  gone as (
+    delete from payment
+     where id = any (array(
+       select (read.p).id
+         from read
+        where (read.p).kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
+          and with_funder(read.p) is distinct from read.p))
+    returning *
+  ),
+  stored as (insert into payment select * from gone)
+  select max(((read.p).block_number::bigint << 32) + (read.p).log_index) + 1 from read having count(*) = most
+$$;
 
 -- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as what
 -- the forwarder passed on: right for the sum of one payee, too much for the sum of all.

@@ -1,9 +1,15 @@
+import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import type { ChainSettings } from '../../../config/chains.file.ts'
 import { chains } from '../../../config/chains.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'
+import { markLater, takeDue } from '../../../db/queries/due/queue.ts'
+import type { Derivation } from '../../../derive/derivation.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { deriveFunders } from '../../../derive/income.ts'
+import { settle } from '../../../derive/pass.ts'
 import { mendRange } from '../../../processors/audit/mend.ts'
 import type { PaymentRow } from '../../../processors/mapping/payments.ts'
 import { jsonPages } from '../../../processors/store/json-rows.ts'
@@ -61,6 +67,9 @@ const isWaiting = async () => {
   return rows.length > 0
 }
 
+const funders = derivations.find(({ kind }) => kind === 'funders') as Derivation
+const context = () => ({ pool: database.pool, now: () => new Date(), settlementOverloads: 'spec' }) as const
+
 beforeAll(async () => {
   await seedChainState(database.pool, { chain: 'base', indexed: 1_000_000, finalized: 900_000, at: birth })
   await writeContracts(database.pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
@@ -82,12 +91,25 @@ test('a writer at the head and one that mends wait for each other in one order',
   })
   expect(await mending).toMatchObject([{ status: 'fulfilled' }])
   expect(await payersOf(pool, jobOf(1))).toEqual({ [contract]: 2 })
+  await settle([funders], context())
   expect(await payersOf(pool, jobOf(2))).toEqual({ [client]: 1 })
 })
 
 const payments = rounds(2_000, 20_000)
 /** Rows of which the funding is read, one of each size that the largest has below it, and a few more. */
 const mostForEach = 30 + Math.ceil(Math.log2(payments))
+
+/** Follows fundings in a transaction of the caller's. Returns how many keys are left. */
+async function followDue(db: pg.PoolClient): Promise<number> {
+  const due = await takeDue(db, { kind: 'funders', now: new Date(), limit: 20 })
+  const left = await deriveFunders(
+    db,
+    due.map(({ key }) => key),
+    context(),
+  )
+  await markLater(db, 'funders', left)
+  return left.length
+}
 
 /** Rows that a transaction has fetched so far, by an index or not. */
 async function readIn(db: Queryable): Promise<number> {
@@ -96,6 +118,40 @@ async function readIn(db: Queryable): Promise<number> {
   )
   return rows[0]?.read ?? 0
 }
+
+test('a funding that comes late is followed in slices, and its own statement writes no row again', async () => {
+  const { pool } = database
+  const subject = jobOf(9)
+  const written = async (db: Queryable) => {
+    const { rows } = await db.query<{ n: number }>(
+      `select (n_tup_ins + n_tup_del)::int as n from pg_stat_xact_user_tables where relname = 'payment'`,
+    )
+    return rows[0]?.n ?? 0
+  }
+  await pool.query('delete from due')
+  await store(pool, ...Array.from({ length: 1_000 }, (_, at) => row('job_release', 200_000 + at, subject)))
+  for (const [move, payer] of [
+    [(db: Queryable) => store(db, row('job_funding', 100_000, subject)), client],
+    [(db: Queryable) => db.query('delete from payment where block_number = 100000'), contract],
+  ] as const) {
+    await inTransaction(pool, async (db) => {
+      const before = await written(db)
+      await move(db)
+      expect((await written(db)) - before).toBe(1)
+    })
+    const slices: number[] = []
+    const derive: Derivation['derive'] = async (db, keys, context) => {
+      const before = await written(db)
+      const left = await deriveFunders(db, keys, context, 300)
+      slices.push((await written(db)) - before)
+      return left
+    }
+    await settle([{ ...funders, derive }], context())
+    expect(Math.max(...slices)).toBe(600)
+    expect(slices.reduce((sum, n) => sum + n)).toBe(2_000)
+    expect(await payersOf(pool, subject)).toEqual({ [payer]: 1_000 })
+  }
+})
 
 test.for([
   ['job', 'job_funding', 'job_release', jobOf(3)],
@@ -121,6 +177,7 @@ test.for([
       for (const [what, rows] of steps) {
         const before = await readIn(db)
         await store(db, ...rows)
+        for (let left = 1; left > 0; ) left = await followDue(db)
         expect(((await readIn(db)) - before) / payments, what).toBeLessThan(mostForEach)
         await db.query('analyze payment')
       }

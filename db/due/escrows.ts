@@ -33,6 +33,9 @@ export const dueOfPayee = (kind: string, address: string) => `due d
       where d.kind = ${kind} and d.key collate "C" > encode(${address}, 'hex')
         and d.key collate "C" < encode(${address}, 'hex') || 'g'`
 
+/** SQL: whether a mark's rows, from its place on, begin in blocks that are archived. */
+const beforeArchive = `split_part(d.key, ':', 2) = archive.chain and split_part(d.key, ':', 4)::bigint >> 32 <= archive.block`
+
 /** Where money came into a job, a channel or an escrow, or did not, of which there was no more before. A job is paid to others than its fundings. */
 const funded = `(
        select m.payee, m.subject, m.chain, min(${placeOf('m')}) as place
@@ -50,6 +53,7 @@ const funded = `(
  * anything was paid behind it.
  */
 export const funders = {
+  beforeArchive,
   marks: [
     {
       table: 'payment',
@@ -76,6 +80,7 @@ const ends = `(
 
 /** The kind `escrows`. */
 export const escrows = {
+  beforeArchive,
   marks: [
     {
       table: 'payment',
@@ -108,6 +113,7 @@ const begun = `(
 
 /** The kind `escrow hours`. */
 export const escrowHours = {
+  beforeArchive,
   marks: [
     {
       table: 'payment',

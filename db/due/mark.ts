@@ -26,6 +26,11 @@ export interface Kind {
   readonly marks: readonly Mark[]
   /** Where all its keys are, to derive everything again. None where other kinds make all that matter due. */
   readonly all: readonly KeyRows[]
+  /**
+   * SQL condition on a mark `d`, of kinds that what is archived has to wait for: whether it is about the chain `archive.chain` and
+   * times up to `archive.until`, or blocks up to `archive.block`.
+   */
+  readonly beforeArchive?: string
 }
 
 /** SQL: the hex digits of a column of bytes, as keys have them. */

@@ -64,6 +64,8 @@ const hoursRefunded = `(
 
 /** The kind `income hours`. */
 export const incomeHours = {
+  beforeArchive: `split_part(d.key, ':', 2) = archive.chain
+    and to_timestamp(split_part(d.key, ':', 3)::bigint * 3600) <= archive.until`,
   marks: [
     {
       table: 'settlement_hourly',

@@ -60,7 +60,7 @@ export async function examine(db: Queryable, chain: ChainSettings, partition: Bl
 }
 
 function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): string[] {
-  const { finalizedBlock, isScoped, unaudited, loading, unrolled, hoursDue } = found
+  const { finalizedBlock, isScoped, unaudited, loading, unrolled, keysDue } = found
   const blocks = ([from, to]: [number, number]) => `blocks ${from} to ${to}`
   const processor = `npm run processor -- ${name}`
   const lines: string[] = []
@@ -75,6 +75,6 @@ function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): s
     lines.push(`${blocks(loading)} are not all loaded: npm run backfill -- --chain ${name} --from ${from} --to ${to}`)
   }
   if (unrolled) lines.push(`${blocks(unrolled)} are not summed up yet: npm run enrichment`)
-  if (hoursDue > 0) lines.push(`income of ${hoursDue} hours is not summed up yet: npm run enrichment`)
+  if (keysDue > 0) lines.push(`income of ${keysDue} hours or payments is not summed up yet: npm run enrichment`)
   return lines
 }

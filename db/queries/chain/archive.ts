@@ -1,8 +1,9 @@
 import pg from 'pg'
 import type { BlockRange } from '../../block-range.ts'
+import { kinds } from '../../due/kinds.ts'
+import type { Kind } from '../../due/mark.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
-import { hourOf } from '../sql/income.ts'
 import { isListed } from '../sql/settlement-filter.ts'
 
 /** Totals of settlements: their number, their amount in base units, and the checksum of certificates. */
@@ -86,8 +87,19 @@ export interface Obstacles {
   readonly unaudited: [number, number] | null
   readonly loading: [number, number] | null
   readonly unrolled: [number, number] | null
-  readonly hoursDue: number
+  /** Hours and payments whose income waits. */
+  readonly keysDue: number
 }
+
+/** SQL: keys that what is archived has to wait for. */
+const keysDue = (Object.entries(kinds) as [string, Kind][])
+  .flatMap(([kind, { beforeArchive }]) =>
+    beforeArchive
+      ? `select d.kind, d.key from due d cross join (values ($1, $3::int, $4::timestamptz)) archive (chain, block, until)
+          where d.kind = '${kind}' and ${beforeArchive}`
+      : [],
+  )
+  .join(' union ')
 
 /** `sealedTo`: the block up to which nothing may change any more; `until`: block time of the range's newest row. */
 export async function obstaclesOf(
@@ -109,8 +121,7 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
          order by from_block limit 1) as loading,
        (select array[from_block, to_block] from settlement_unrolled
          where chain = $1 and from_block <= $3 and to_block >= $2 order by from_block limit 1) as unrolled,
-       (select count(distinct key)::int from due
-         where kind = 'income hours' and split_part(key, ':', 2) = $1 and ${hourOf('key')} <= $4) as "hoursDue"`,
+       (select count(*)::int from (${keysDue}) waiting) as "keysDue"`,
     values: [chain, fromBlock, sealedTo, until],
   })
   return rows[0] as Obstacles

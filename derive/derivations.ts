@@ -13,6 +13,7 @@ import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
 import {
+  deriveArchivedOwners,
   deriveDemand,
   deriveEscrowFees,
   deriveEscrowHours,
@@ -44,7 +45,7 @@ export const derivations = [
   { kind: 'edges', batch: 100, rest: 'with counts', derive: deriveEdges },
   { kind: 'wallets', batch: 100, rest: 'with sums', derive: routeWallets },
   { kind: 'income', batch: 100, rest: 'with sums', derive: deriveIncome },
-  { kind: 'funders', batch: 20, turns: true, rest: 'soon', derive: deriveFunders },
+  { kind: 'funders', batch: 100, turns: true, rest: 'soon', derive: deriveFunders },
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'escrows', batch: 100, turns: true, rest: 'soon', derive: deriveEscrows },
   { kind: 'escrow hours', batch: 100, turns: true, rest: 'soon', derive: deriveEscrowHours },
@@ -55,6 +56,7 @@ export const derivations = [
   { kind: 'raters', batch: 500, rest: 'with sums', derive: deriveRaters },
   { kind: 'circles', batch: 100, rest: 'with sums', derive: deriveCircles },
   { kind: 'rater groups', batch: 50, rest: 'with counts', derive: deriveRaterGroups },
+  { kind: 'archived owners', batch: 1, rest: 'with counts', derive: deriveArchivedOwners },
   { kind: 'demand', batch: 100, rest: 'with counts', derive: deriveDemand },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },

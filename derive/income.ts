@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
-import { deriveDemandOf } from '../db/queries/income/demand.ts'
+import { deriveDemandOf, markArchivedOwners } from '../db/queries/income/demand.ts'
 import { countEscrowFees, followFundings, markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
@@ -13,7 +13,7 @@ import type { DeriveContext } from './derivation.ts'
 /** Most payments in the hours that are summed up in one transaction, but for the first. */
 const mostPayments = 50_000
 
-/** Most rows of a payment of an escrow, a job or a channel that are read in one transaction. */
+/** Most rows of a payment of an escrow that are read in one transaction. */
 const mostRows = 500
 
 /** Follows the addresses of agents, given by FID, whose payments are their income. The roll-up waits meanwhile. */
@@ -29,12 +29,15 @@ export async function routeWallets(db: pg.PoolClient, registrations: readonly st
   await markHoldersOf(db, registrations, ['income'])
 }
 
+/** Most rows of what is paid out of one job, channel or escrow that are read in one transaction: for each, fundings are read. */
+const mostFunded = 100
+
 /** Finds who funded what was paid out of jobs, channels and escrows; what is too much for one transaction is due again. */
 export async function deriveFunders(
   db: pg.PoolClient,
   keys: readonly string[],
   { now }: Pick<DeriveContext, 'now'>,
-  most = mostRows,
+  most = mostFunded,
 ): Promise<readonly LaterKey[]> {
   return again(await followFundings(db, keys, most), now)
 }
@@ -89,6 +92,20 @@ export async function deriveIncomeSums(db: pg.PoolClient, keys: readonly string[
 function again(left: readonly string[], now: () => Date): readonly LaterKey[] {
   const dueAt = now()
   return left.map((key) => ({ key, dueAt }))
+}
+
+/** Most addresses of agents that are looked at in one transaction, but for those of one agent. */
+const mostOwners = 500
+
+/** Makes the demand due of agents that their own addresses paid on an archived chain, from an agent on; the others are due again. */
+export async function deriveArchivedOwners(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: Pick<DeriveContext, 'now'>,
+  most = mostOwners,
+): Promise<readonly LaterKey[]> {
+  await lookUpByKey(db)
+  return again(await markArchivedOwners(db, keys, most), now)
 }
 
 /** Derives who pays agents, given by FID, and who comes back. They are due again when an hour with a payer leaves a window. */

@@ -1,6 +1,6 @@
 import { escrowFees, escrowHours, escrows, funders } from './escrows.ts'
 import { hex, type Kind } from './mark.ts'
-import { incomeHours, paidAgentMarks } from './paid-hours.ts'
+import { archivedOwners, incomeHours, paidAgentMarks } from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
 import { addressesReached, agentAddresses, change, claimEvent, heldBy, ownedBy, registration } from './routes.ts'
 import { webhookMarks } from './webhook-marks.ts'
@@ -290,6 +290,8 @@ export const kinds = {
   circles,
   /** Clients who act as one. Keys: a rule of feedback_rule with the subject of a group. */
   'rater groups': raterGroups,
+  /** Agents whose own addresses paid them before these were theirs, when settlements are archived. Keys: chain, and a FID. */
+  'archived owners': archivedOwners,
   /** Who pays agents, and who of them comes back. Keys: FIDs. */
   demand: {
     marks: paidAgentMarks,

@@ -160,8 +160,8 @@ const incomeOf = (address: string) => ({ key: 'i.fid', from: `moved join income_
 export const hasPaid = (sum: string, atLeast = 1) => `has_paid(${sum}.amount, ${sum}.fees, ${sum}.refunded, ${atLeast})`
 
 /**
- * A payment changes an hour of income once its block is rolled up, which is enough for most keys. The last five rows cover
- * what changes no hour: another payer of the same amount, payers of payments that are in no hour yet, fees, and archives.
+ * A payment changes an hour of income once its block is rolled up, which is enough for most keys. The last four rows cover
+ * what changes no hour: another payer of the same amount, payers of payments that are in no hour yet, and fees.
  */
 export const paidAgentMarks: readonly Mark[] = [
   { table: 'income_address', key: 'fid' },
@@ -177,14 +177,14 @@ export const paidAgentMarks: readonly Mark[] = [
      where ${hasPaid('moved')} <> ${hasPaid('were')}`,
   },
   { table: 'income_ring', on: ['insert', 'delete'], ...incomeOf('moved.recipient') },
-  // Of archived settlements by who was the agent's own for a time, no more than their sums are known.
-  {
-    table: 'settlement_archive',
-    on: ['insert', 'delete'],
-    key: 'o.fid',
-    from: `moved join income_owner o on o.from_at > '-infinity'
-     where exists (select from settlement_payer p
-                     join income_address i on i.address = p.recipient and i.fid = o.fid
-                    where p.payer = o.address and p.chain = moved.chain)`,
-  },
 ]
+
+/**
+ * The kind `archived owners`: of archived settlements by who was the agent's own for a time, no more than their sums are known. A
+ * key is a chain, and behind which agent the next ones are.
+ */
+export const archivedOwners = {
+  marks: [{ table: 'settlement_archive', on: ['insert', 'delete'], key: `chain || ':0'` }],
+  // All that these make due is derived again by itself.
+  all: [],
+} satisfies Kind

@@ -7,6 +7,44 @@ import { byOthers, haveOthersPaid, isRing, payingPairs } from './paying-pairs.ts
 // round, of every kind of payment, who paid dollars and did not get all of them back, in blocks that are rolled up. All of
 // it follows from the sums by payer.
 
+/**
+ * Makes agents due whose own addresses paid them while they were not theirs yet, on the chains of keys, behind the agent in each, over
+ * `most` addresses of agents. Returns the keys of those behind.
+ */
+export async function markArchivedOwners(db: Queryable, keys: readonly string[], most: number): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>({
+    name: 'mark-archived-owners',
+    text: markText,
+    values: [keys, most],
+  })
+  return rows.map(({ key }) => key)
+}
+
+const markText = `
+with agent as materialized (
+  select asked.chain, few.fid, count(*) as n
+    from (select split_part(key, ':', 1) as chain, split_part(key, ':', 2)::bigint as behind from unnest($1::text[]) key) asked
+   cross join lateral (
+     select fid from income_owner where fid > asked.behind order by fid, address, because, from_at limit $2) few
+   group by 1, 2
+),
+marked as (
+  insert into due (kind, key)
+  select distinct 'demand', agent.fid::text
+    from agent
+   cross join lateral (
+     select address from income_owner where fid = agent.fid and from_at > '-infinity' offset 0) own
+   where exists (
+     select from income_address i
+      cross join lateral (
+        select from settlement_payer
+         where (recipient, payer, chain) >= (i.address, own.address, agent.chain)
+           and (recipient, payer, chain) <= (i.address, own.address, agent.chain)
+         offset 0) paid
+      where i.fid = agent.fid)
+)
+select chain || ':' || max(fid) as key from agent group by chain having sum(n) = $2`
+
 /** Of a payer: longer than this between the first and the newest payment, and it has returned. */
 const returnedAfter = `interval '1 day'`
 

@@ -1,20 +1,23 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { inTransaction } from '../../../../db/pool.ts'
 import { recordArchive, storeArchiveSums } from '../../../../db/queries/chain/archive.ts'
 import { agentIncome } from '../../../../db/queries/income/agent-income.ts'
 import { markLaterDemand } from '../../../../db/queries/income/demand.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
+import { deriveArchivedOwners } from '../../../../derive/income.ts'
 import { settle } from '../../../../derive/pass.ts'
 import { runIncome } from '../../../derive/passes.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
+import { rowsFetched, rowsRead } from '../../../support/rows-read.ts'
 import { empty, fids, timeOf } from '../income-rows.ts'
 import { first, step } from '../income-steps.ts'
 import { World } from '../income-world.ts'
 
 const database = testDatabase()
-const kinds = derivations.filter(({ kind }) => kind === 'demand')
+const kinds = derivations.filter(({ kind }) => kind === 'archived owners' || kind === 'demand')
 const counts = ['payers', 'repeat_last_7d', 'repeat_last_30d', 'repeat_ever', 'new_last_30d', 'returned', 'median_gap']
 const columns = [...counts.map((name) => `${name}::int`), 'amount::text', 'largest_amount::text'].join(', ')
 
@@ -159,4 +162,47 @@ test('archived settlements of who became the agent itself are told by the first 
   await pool.query('delete from settlement')
   expect(await told()).toEqual({ amount: 1, repeat_ever: 0, raw: 1, filtered: 1 })
   await pool.query('delete from settlement_archive')
+})
+
+test('an archive reads no agent’s addresses, and what it makes due is found in slices', async () => {
+  const { pool } = database
+  const agents = 1_000
+  const slice = 100
+  await pool.query('delete from due')
+  const behind = 1_000_000
+  const of = (column: string) => `sha256(int4send(n + ${column === 'payer' ? agents : 0}))`
+  await inTransaction(pool, async (db) => {
+    await db.query('set local session_replication_role = replica')
+    await db.query(
+      `insert into income_owner (fid, address, because, from_at)
+       select ${behind} + n, ${of('payer')}, 'wallet', now() from generate_series(1, ${agents}) n`,
+    )
+    await db.query(
+      `insert into income_address (fid, address, chain, from_at, to_at)
+       select ${behind} + n, ${of('payee')}, '', '-infinity', 'infinity' from generate_series(1, ${agents}) n`,
+    )
+    await db.query(
+      `insert into settlement_payer (recipient, payer, chain, overload, last_at, n, amount, first_at)
+       select ${of('payee')}, ${of('payer')}, 'base', false, now(), 1, 1, now() from generate_series(1, ${agents} / 2) n`,
+    )
+  })
+  const counted = await rowsRead(pool, async (db) => {
+    await db.query(
+      `insert into settlement_archive (chain, from_block, to_block, sealed_to, partition) values ('base', 0, 1, 1, 'one')`,
+    )
+    const { rows } = await db.query(`select kind, key from due`)
+    expect(rows).toEqual([{ kind: 'archived owners', key: 'base:0' }])
+    const asked = ['income_owner', 'income_address', 'settlement_payer']
+    expect(await rowsFetched(db, asked)).toBe(0)
+    let keys: string[] = [`base:${behind}`]
+    for (let before = 0; keys.length > 0; ) {
+      keys = (await deriveArchivedOwners(db, keys, { now: () => new Date() }, slice)).map(({ key }) => String(key))
+      const read = await rowsFetched(db, asked)
+      expect(read - before).toBeLessThan(5 * slice)
+      before = read
+    }
+    const marked = await db.query(`select distinct key from due where kind = 'demand'`)
+    expect(marked.rows).toHaveLength(agents / 2)
+  })
+  expect(counted).toBeGreaterThan(0)
 })

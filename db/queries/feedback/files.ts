@@ -47,7 +47,7 @@ interface StoredFile {
   readonly now: Date
 }
 
-/** Stores what was read of a file; a failed reading keeps what was read before. */
+/** Stores what was read of a file; a failed reading keeps what was read before, as does any of one that was compared. */
 export async function storeFile(db: Queryable, { id, uri, status, hash, payment, now }: StoredFile): Promise<void> {
   const bytes = (hex: string | null | undefined) => (hex ? Buffer.from(hex.slice(2), 'hex') : null)
   await db.query({
@@ -56,10 +56,12 @@ export async function storeFile(db: Queryable, { id, uri, status, hash, payment,
 insert into feedback_file as kept (feedback_id, uri_sha256, status, hash, payment_from, payment_to, payment_chain_id, payment_tx, read_at)
 values ($1, sha256(convert_to($2, 'UTF8')), $3, $4, $5, $6, $7, $8, $9)
     on conflict (feedback_id) do update
-   set (uri_sha256, status, hash, payment_from, payment_to, payment_chain_id, payment_tx, read_at, named)
+   set (uri_sha256, status, hash, payment_from, payment_to, payment_chain_id, payment_tx, read_at, named, registry_compared)
        = row(excluded.uri_sha256, excluded.status, excluded.hash, excluded.payment_from, excluded.payment_to,
-             excluded.payment_chain_id, excluded.payment_tx, excluded.read_at, null)
- where kept.status <> 'ok' or kept.uri_sha256 <> excluded.uri_sha256`,
+             excluded.payment_chain_id, excluded.payment_tx, excluded.read_at,
+             case when kept.payment_tx = excluded.payment_tx then kept.named end, true)
+ where kept.status <> 'ok' or kept.uri_sha256 <> excluded.uri_sha256
+    or not kept.registry_compared and excluded.status in ('ok', 'foreign')`,
     values: [
       id,
       uri,
@@ -101,7 +103,7 @@ select id from gone`,
   return rows.map(({ id }) => id)
 }
 
-/** Has the files read that were not yet, those of agents' feedback first. */
+/** Has the files read that were not yet, or not compared, those of agents' feedback first. */
 export async function askForFiles(db: Queryable, ids: readonly string[], now: Date): Promise<void> {
   await db.query({
     name: 'ask-for-feedback-files',
@@ -113,7 +115,8 @@ select '${source}', 'feedback:' || f.id, $2,
             then 2 else 0 end
   from feedback f
  where f.id = any ($1::text[]) and f.feedback_uri <> ''
-   and not exists (select from feedback_file kept where kept.feedback_id = f.id)
+   and not exists (select from feedback_file kept
+                    where kept.feedback_id = f.id and (kept.registry_compared or kept.status <> 'ok'))
  order by f.id
     on conflict (source, subject) do nothing`,
     values: [ids, now],

@@ -117,7 +117,10 @@ create table feedback_file (
   named_block int,
   named_at timestamptz,
   named_recipients bytea[],      -- and to whom: a transaction may have several payments that fit, each with its log
-  named_log_indexes int[]
+  named_log_indexes int[],
+  -- Whether the registry that it names was compared with the feedback's. One that was read before that is asked for again, and
+  -- says what it said until it was read.
+  registry_compared boolean not null default true
 );
 
 -- What the feedback comes to of agents that got so much of it, or hold so many registrations, that nobody can be made to

@@ -226,3 +226,43 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   expect((await pool.query('select from feedback_file')).rowCount).toBe(0)
   expect((await pool.query(`select from source_state where source = 'feedback_files'`)).rowCount).toBe(0)
 })
+
+test('a file that was read before its registry was compared is read again, and says what it said until it was', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const at = new Date('2026-05-02T00:00:00Z')
+  const said = { agentId: agent, clientAddress: `eip155:8453:${payer}` }
+  const registryOn = (chainId: number) => `eip155:${chainId}:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432`
+  host.pages.set('/31.json', { body: JSON.stringify({ ...said, agentRegistry: registryOn(1) }) })
+  host.pages.set('/32.json', { body: JSON.stringify({ ...said, agentRegistry: registryOn(8453) }) })
+  const indexes = [31, 32, 33] // the last one's host has it no more
+  const id = (index: number) => `base-${agent}-${payer}-${index}`
+  for (const index of indexes) {
+    const uri = `${host.url}/${index}.json`
+    await give({ index, uri, at })
+    await pool.query(
+      `insert into feedback_file (feedback_id, uri_sha256, status, hash, read_at, registry_compared)
+       values ($1, sha256(convert_to($2, 'UTF8')), 'ok', 'none', $3, false)`,
+      [id(index), uri, at],
+    )
+  }
+  const context = { pool, now: clock.now, settlementOverloads: 'spec' } as const
+  const told = async () => {
+    const { rows } = await pool.query(
+      'select status, registry_compared as compared from feedback_file where feedback_id = any ($1) order by feedback_id',
+      [indexes.map(id)],
+    )
+    return rows.map(({ status, compared }) => `${status} ${compared}`)
+  }
+  await deriveAll(context)
+  expect(await told()).toEqual(['ok false', 'ok false', 'ok false'])
+  await job.read('feedback_files')
+  expect(await told()).toEqual(['foreign true', 'ok true', 'ok false'])
+  await deriveAll(context)
+  const { rows } = await pool.query(
+    `select subject from source_state where source = 'feedback_files' and subject = any ($1)`,
+    [indexes.map((index) => `feedback:${id(index)}`)],
+  )
+  expect(rows).toEqual([{ subject: `feedback:${id(33)}` }])
+})

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { generateHistory, historyMinutes } from '../../bench/farms/history.ts'
 import { deriveRates, measureFlags, storeHistory } from '../../bench/farms/measure.ts'
@@ -5,6 +6,21 @@ import { flagRules } from '../../db/queries/sql/feedback.ts'
 import { testDatabase } from '../support/database.ts'
 
 const database = testDatabase()
+/** A smaller history than the one that is published has a little fewer: of a chain of funders, the first four are not flagged. */
+const tolerance = 0.02
+
+/** Recall and precision of each make, from the table of the document. */
+function published(document: string): ReadonlyMap<string, { recall: number; precision: number | undefined }> {
+  const share = (text: string | undefined) => (text === '–' ? undefined : Number(text?.replace(' %', '')) / 100)
+  const [, section = ''] = document.split('| farm | how it is made | recall | precision | rules |')
+  const rows = section.split('\n\n')[0]?.trim().split('\n').slice(1) ?? []
+  return new Map(
+    rows.map((row) => {
+      const [, kind = '', , recall, precision] = row.split('|').map((cell) => cell.trim())
+      return [kind, { recall: share(recall) ?? 1, precision: share(precision) }]
+    }),
+  )
+}
 
 test('farms of feedback are flagged, and hardly an honest client of any habit', { timeout: 300_000 }, async () => {
   const { pool } = database
@@ -13,21 +29,13 @@ test('farms of feedback are flagged, and hardly an honest client of any habit', 
   await storeHistory(pool, history)
   await deriveRates(pool)
   const { farms, honest, accused } = await measureFlags(pool, history)
-  expect(farms.map(({ kind, recall }) => [kind, recall >= 0.95])).toEqual([
-    ['one funder', true],
-    ['sub-funders', true],
-    ['funding chain', true],
-    ['slow drip', true],
-    ['never paying', true],
-    ['one hour', true],
-    ['circles', true],
-    ['disguised', false], // they do what honest clients do
-    ['circles with a payment', true],
-    ['circles with more', true],
-    ['circles across', false], // most are rated by others than their circle
-    ['paying dust', true],
-  ])
-  for (const { kind, precision, recall } of farms) if (recall >= 0.95) expect(precision, kind).toBeGreaterThan(0.99)
+  const figures = published(await readFile('docs/bench.md', 'utf8'))
+  expect(farms.map(({ kind }) => kind).sort()).toEqual([...figures.keys()].sort())
+  for (const { kind, recall, precision } of farms) {
+    const told = figures.get(kind)
+    expect(recall, `recall of ${kind}`).toBeGreaterThanOrEqual((told?.recall ?? 1) - tolerance)
+    expect(precision ?? 1, `precision of ${kind}`).toBeGreaterThanOrEqual((told?.precision ?? 1) - tolerance)
+  }
   expect(accused).toBeLessThan(1 / 1_000)
   // Each habit is there, and each rule has flagged somebody.
   expect(honest.every(({ clients }) => clients > 20)).toBe(true)

@@ -2,28 +2,38 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { untilStopSignal } from '../ops/stop.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import type { EmbeddedOptions } from '../postgres/server.ts'
 
 /** Clock ticks a second, in which /proc counts. */
 const ticks = 100
 
-/** A Postgres server of one benchmark, in a folder of its own that every user may enter and the server may write to. */
+/**
+ * A Postgres server of one benchmark, in a folder of its own that every user may enter and the server may write to. A benchmark
+ * that is interrupted stops the server and removes the folder, and ends.
+ */
 export async function startTemporaryServer(name: string, options: Omit<EmbeddedOptions, 'dataFolder'>) {
   const folder = await mkdtemp(join(tmpdir(), `bench-${name}-`))
   // As root the server is another user. Of a folder that is closed to it the data would lie elsewhere, and stay there.
   await chmod(folder, 0o777)
   const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), ...options })
+  let removed: Promise<void> | undefined
+  const remove = () => {
+    removed ??= postgres.stop().then(() => rm(folder, { recursive: true, force: true }))
+    return removed
+  }
+  void untilStopSignal().then(async (signal) => {
+    await remove()
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  })
   return {
     folder,
     postgres,
     /** CPU seconds that the server's processes have taken. */
     cpuSeconds: () => cpuSeconds(postgres.pid),
     /** Stops the server and removes its folder. */
-    async remove() {
-      await postgres.stop()
-      await rm(folder, { recursive: true, force: true })
-    },
+    remove,
   }
 }
 

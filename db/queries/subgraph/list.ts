@@ -48,11 +48,20 @@ export interface SubgraphRow {
  */
 export async function subgraphList(db: Queryable, list: ListOf): Promise<SubgraphRow[] | undefined> {
   const acting = await actingTerms(db, operatorsIn(entities[list.entity], list.where))
-  const lookup = statementOf(list, true, acting)
-  const found = lookup && (await read(db, lookup))
-  const { rows } = found?.complete ? found : await read(db, statementOf(list, false, acting) as Statement)
+  for (const way of ['walk', 'lookup'] as const) {
+    const statement = statementOf(list, way, acting)
+    const found = statement && (await read(db, statement))
+    if (found?.complete) return found.rows ?? undefined
+  }
+  const { rows } = await read(db, statementOf(list, 'scan', acting) as Statement)
   return rows ?? undefined
 }
+
+/**
+ * How registrations of a chain are found: among the first ones along the order, which fills a page where many fit; by index,
+ * all that fit; or along the order to its end.
+ */
+type Way = 'walk' | 'lookup' | 'scan'
 
 interface Statement {
   readonly text: string
@@ -66,17 +75,21 @@ async function read(db: Queryable, statement: Statement) {
 }
 
 /**
- * Each scope is read along its order as far as the page goes, and then the scopes are merged. With `byIndex`, the
- * registrations that fit are looked up before, and `complete` says whether these are all; undefined: there is nothing to
- * look up by.
+ * Each scope is read along its order as far as the page goes, and then the scopes are merged. Unless it is a scan, places
+ * of registrations are found before, which alone are read, and `complete` says whether others would make another page;
+ * undefined: there is no such way.
  */
-function statementOf(list: ListOf, byIndex: boolean, acting: Acting): Statement | undefined {
+function statementOf(list: ListOf, way: Way, acting: Acting): Statement | undefined {
   const entity: Entity = entities[list.entity]
   const values: unknown[] = []
   const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
   const conditions = conditionsOf(entity, list.where, { parameter, mayNarrow: list.scopes.kind === 'chain', acting })
-  const matched = byIndex ? matchedBy(list, conditions, parameter) : undefined
-  if (byIndex && matched === undefined) return undefined
+  const by = list.isDescending ? 'desc' : 'asc'
+  const ordered = (sql: readonly string[]) => sql.map((one) => `${one} ${by}`).join(', ')
+  const first = parameter(list.first, 'int')
+  const skip = parameter(list.skip, 'int')
+  const places = way === 'scan' ? undefined : placesOf(way, list, { conditions, parameter, ordered })
+  if (way !== 'scan' && places === undefined) return undefined
   const { kind, rows, each } = narrowed(list.scopes, conditions.scopes)
   const columns = scopeColumns[kind]
   const lists = columns.map((name, n) =>
@@ -87,20 +100,17 @@ function statementOf(list: ListOf, byIndex: boolean, acting: Acting): Statement 
   )
   const fits = [
     entity.scopes[kind] as string,
-    // Nothing is read by what was found if it is not all that fits.
-    ...(matched === undefined ? [] : [isComplete, 's.ctid = any ((select places from matched)::tid[])']),
+    // Nothing is read by what was looked up if it is not all that fits.
+    ...(way === 'lookup' ? [areAll] : []),
+    ...(places === undefined ? [] : ['s.ctid = any ((select places from matched)::tid[])']),
     ...conditions.fits,
   ]
-  const first = parameter(list.first, 'int')
-  const skip = parameter(list.skip, 'int')
   const { key, within } = orderOf(entity, list.orderBy, kind)
-  const by = list.isDescending ? 'desc' : 'asc'
-  const ordered = (sql: readonly string[]) => sql.map((one) => `${one} ${by}`).join(', ')
   const names = (of: string, sql: readonly string[]) => sql.map((_, n) => `${of}${n}`)
   const named = (of: string, sql: readonly string[]) => sql.map((one, n) => `${one} as ${of}${n}`)
   const merged = ordered(['key', 'k0', ...names('o', within)])
   const text = `
-with ${matched === undefined ? '' : `matched as materialized (select array(${matched}) as places),`}
+with ${places === undefined ? '' : `matched as materialized (select array(${places}) as places),`}
 page as (
   select scope.n - 1 as scope, its.*, row_number() over (order by ${each ? 'scope.n, ' : ''}${merged}) as place
     from unnest(${lists.join(', ')}) with ordinality as scope (${columns.join(', ')}, n)
@@ -116,7 +126,7 @@ page as (
 select case when coalesce(sum(one.bytes), 0) <= ${parameter(list.mostBytes, 'bigint')} then
          coalesce(json_agg(json_build_object('scope', page.scope, 'row', one.object, 'bytes', one.bytes) order by page.place), '[]')
        end as rows,
-       ${matched === undefined ? 'true' : isComplete} as complete
+       ${complete[way](first)} as complete
   from page
  cross join lateral (
    select its.object, octet_length(its.object::text) as bytes
@@ -127,7 +137,13 @@ select case when coalesce(sum(one.bytes), 0) <= ${parameter(list.mostBytes, 'big
   return { text, values }
 }
 
-const isComplete = `(select cardinality(places) < ${subgraphLimits.matched} from matched)`
+const areAll = `(select cardinality(places) < ${subgraphLimits.matched} from matched)`
+/** SQL: whether the page is the one that a scan would find. */
+const complete: Readonly<Record<Way, (first: string) => string>> = {
+  walk: (first) => `((select count(*) from page) = ${first})`,
+  lookup: () => areAll,
+  scan: () => 'true',
+}
 
 const columnTypes = {
   chain: 'text',
@@ -150,21 +166,38 @@ function orderOf({ orders }: Entity, name: string, kind: ScopeKind) {
   return { key, within: columns as readonly string[] }
 }
 
-/** SQL: places of the registrations that an index finds for a filter; undefined: none is to be asked. */
-function matchedBy(
-  { entity, scopes }: ListOf,
-  { terms, named, described, rated, scopes: narrow }: Conditions,
-  parameter: (value: unknown, type: string) => string,
+interface Placing {
+  readonly conditions: Conditions
+  readonly parameter: (value: unknown, type: string) => string
+  readonly ordered: (sql: readonly string[]) => string
+}
+
+/** SQL: places of the registrations that are read; undefined: not in this way. */
+function placesOf(
+  way: 'walk' | 'lookup',
+  list: ListOf,
+  { conditions, parameter, ordered }: Placing,
 ): string | undefined {
+  const { entity, scopes, first, skip, orderBy } = list
+  const { terms, named, described, rated, scopes: narrow } = conditions
   const isOfRegistrations = entity === 'Agent' || entity === 'AgentRegistrationFile'
   if (!isOfRegistrations || scopes.kind !== 'chain' || narrow) return undefined
   if ([terms, named, described, rated].every((one) => one === null)) return undefined
   const [chain, ...others] = scopes.rows
+  if (way === 'walk') {
+    if (entity !== 'Agent' || others.length > 0) return undefined
+    const { within } = orderOf(entities[entity], orderBy, 'chain')
+    return `select s.ctid from searched_registration s where s.chain = ${parameter(chain?.[0], 'text')}
+             order by ${ordered(within)} limit ${parameter(walkedFor(first + skip), 'int')}`
+  }
   const ofChain = terms !== null && others.length === 0 ? ` & '${`chain:${chain?.[0]}`}'` : ''
   const wanted = parameter(terms && `${terms}${ofChain}`, 'tsquery')
   return `select * from registrations_matching(${wanted}, lower(${parameter(named, 'text')}), lower(${parameter(described, 'text')}),
                                     ${parameter(rated, 'bigint')}, ${subgraphLimits.matched})`
 }
+
+/** Registrations that are looked at for so many rows before any index is asked. */
+const walkedFor = (rows: number) => Math.min(3 * rows + 200, subgraphLimits.matched)
 
 /** SQL: the wanted fields of a row, as JSON. */
 function objectOf({ fields, ids, files }: Entity, wanted: Wanted): string {

@@ -155,9 +155,8 @@ const isBindingKnown = `not exists (
    where m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agent-binding' and not ${wasThere('m')})`
 
 /** What strangers sent goes last: they can send any number, and it would be all that is shown. */
-const isUnsolicited = `exists (
-  select from agent_holding sent
-   where sent.fid = $1 and sent.chain = h.chain and sent.agent_id = h.agent_id and sent.held_by = h.address and sent.unsolicited)`
+const isUnsolicited = `(h.chain, h.agent_id, h.address) in (
+  select sent.chain, sent.agent_id, sent.held_by from agent_holding sent where sent.fid = $1 and sent.unsolicited)`
 
 const areOperatorsCut = `exists (
   select from holder

@@ -1,0 +1,1 @@
+alter index settlement_payer_alone rename to settlement_payer_payer;

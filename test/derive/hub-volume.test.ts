@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { deriveFiguresOf } from '../../db/queries/rollup/agent-figures.ts'
+import { addMovedToRollup, lockRollup } from '../../db/queries/rollup/cursor.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
+import { finalize, payers, recipients, rollUp, store, timeOf } from '../enrichment/rollup/world.ts'
+import { testDatabase } from '../support/database.ts'
+import { rowsRead } from '../support/rows-read.ts'
+import { insert, seedAgent } from '../support/seed.ts'
+
+// One payer that paid almost everybody, where the planner knows of payers only that each paid one.
+
+const database = testDatabase()
+const pairs = 20_000
+
+test('the next payment of who paid almost everybody reads none of its other pairs', async () => {
+  const { pool } = database
+  const pay = (payer: string) =>
+    pool.query(
+      `insert into settlement_payer (recipient, payer, chain, overload, first_at, last_at, n, amount)
+       select int4send(n), ${payer}, 'base', false, now(), now(), 1, 1 from generate_series(1, ${pairs}) n`,
+    )
+  await pay('int4send(n)')
+  await pool.query('vacuum analyze settlement_payer')
+  await pay(`'\\x${payers[0]?.slice(2)}'`)
+  await seedAgent(pool, { fid: 1, addresses: [recipients[1] as string] })
+  await insert(pool, 'agent_change', { fid: 1, kind: 'upsert', changed_at: new Date() })
+  await finalize(database, 'base', 10)
+  await rollUp(database, 10)
+  const now = timeOf(100)
+  await settle(
+    derivations.filter(({ kind }) => kind === 'figures'),
+    { pool, now: () => now, settlementOverloads: 'spec' },
+  )
+
+  let moved: unknown[] = []
+  let figures: unknown[] = []
+  const read = await rowsRead(
+    pool,
+    async (db) => {
+      await lockRollup(db, 'base')
+      const paid = { chain: 'base', block: 1, logIndex: 0, recipient: 1, payer: 0, selector: 0, amount: 5n } as const
+      await addMovedToRollup(db, 'base', await store(db, [paid]))
+      moved = (await db.query('select fid::int from payer_move')).rows
+      await deriveFiguresOf(db, { fids: [1], settlementOverloads: 'spec', now, again: false })
+      figures = (await db.query(`select ever, ever_payers from agent_figure where chain = '' and own`)).rows
+    },
+    ['settlement_payer'],
+  )
+  expect(moved).toEqual([{ fid: 1 }])
+  expect(figures).toEqual([{ ever: 1, ever_payers: 1 }])
+  expect(read).toBeLessThan(100)
+})

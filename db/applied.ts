@@ -9,11 +9,11 @@ export const baseline = 'schema'
 
 /**
  * The migrations whose work is in `db/schema` and whose files are gone: the last one, and the SHA-256 of the names and digests
- * of all 24, a line each. A database that has them has the tables of the schema as it was then.
+ * of all 34, a line each. A database that has them has the tables of the schema as it was then.
  */
 const before = {
-  last: '5690_fees_in_feedback.sql',
-  sha256: 'cd25f3d95c98da69d768fb27a88e10291d63ded1a7c4cc73c9e29a214a8404cd',
+  last: '5832_payers_alone_renamed.sql',
+  sha256: '53dd6b138d08b608450e17dd50e6881b65fd471d0b7ac8b7afcd70d7f5c816fb',
 }
 
 export async function readApplied(client: pg.ClientBase): Promise<Applied> {

@@ -51,13 +51,16 @@ test('the description of a schema tells columns, their order, indexes, triggers,
 })
 
 test.for([
-  ['lacks the last migration', `delete from schema_migration where name = '5690_fees_in_feedback.sql'`],
-  ['lacks one in between', `delete from schema_migration where name = '5610_fees_of_sums.sql'`],
+  ['lacks the last migration', `delete from schema_migration where name = '5832_payers_alone_renamed.sql'`],
+  ['lacks one in between', `delete from schema_migration where name = '5732_paid_through_channels.sql'`],
   [
     'is of before there was a row of its schema',
-    `delete from schema_migration where name in ('schema', '5610_fees_of_sums.sql')`,
+    `delete from schema_migration where name in ('schema', '5732_paid_through_channels.sql')`,
   ],
-  ['had another text of one', `update schema_migration set sha256 = 'other' where name = '5610_fees_of_sums.sql'`],
+  [
+    'had another text of one',
+    `update schema_migration set sha256 = 'other' where name = '5732_paid_through_channels.sql'`,
+  ],
 ])('a database of before that %s is refused in one line, and stays as it is', async ([, change]) => {
   const { url, pool } = await ownDatabase()
   await createBefore(url)

@@ -1,2 +1,0 @@
--- outside a transaction
-drop index concurrently if exists registration_operator_owner;

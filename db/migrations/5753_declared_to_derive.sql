@@ -1,2 +1,0 @@
--- What agents' registrations declare has never been derived.
-insert into due (kind, key) select 'declarations', fid::text from agent;

@@ -1,1 +1,0 @@
-alter index settlement_payer_alone rename to settlement_payer_payer;

@@ -171,9 +171,8 @@ describe('thousands of payments to others that wait before an agent’s', () => 
 
 describe('thousands of captures and refunds of one payment', () => {
   const one = 'sha256(int4send(0))'
-  // Rows are read when they are stored, up to twenty fundings before each, when their sums are made, and for each refund that is summed
-  // up or listed.
-  const most = 2 * pairs * 45
+  // Rows are read when they are stored, when their sums are made, and for each refund that is summed up or listed.
+  const most = 2 * pairs * 40
 
   test.each(names)('bring what they come to with so many rows read for each at most by statistics %s', async (name) => {
     const read = await rowsRead(database.pool, async (db) => {

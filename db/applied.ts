@@ -13,7 +13,7 @@ export const baseline = 'schema'
  */
 const before = {
   last: '5832_payers_alone_renamed.sql',
-  sha256: '53dd6b138d08b608450e17dd50e6881b65fd471d0b7ac8b7afcd70d7f5c816fb',
+  sha256: '4e1e1f6e3fdf38c65248968c5ebb6b2624e601b3a241a257c2fd0245e53e4ab3',
 }
 
 export async function readApplied(client: pg.ClientBase): Promise<Applied> {

@@ -51,3 +51,23 @@ test('the next payment of who paid almost everybody reads none of its other pair
   expect(figures).toEqual([{ ever: 1, ever_payers: 1 }])
   expect(read).toBeLessThan(100)
 })
+
+test('who pays somebody again is written into no index', async () => {
+  const db = await database.pool.connect()
+  try {
+    await db.query('begin')
+    await lockRollup(db, 'base')
+    for (const logIndex of [1, 2]) {
+      const paid = { chain: 'base', block: 2, logIndex, recipient: 2, payer: 0, selector: 0, amount: 5n } as const
+      await addMovedToRollup(db, 'base', await store(db, [paid]))
+    }
+    const { rows } = await db.query(
+      `select pg_stat_get_xact_tuples_updated(oid)::int as updated, pg_stat_get_xact_tuples_hot_updated(oid)::int as hot
+         from pg_class where oid = 'settlement_payer'::regclass`,
+    )
+    expect(rows).toEqual([{ updated: 1, hot: 1 }])
+  } finally {
+    await db.query('rollback')
+    db.release()
+  }
+})

@@ -17,7 +17,7 @@ const received = countedSettlements({
 })
 
 const paid = `
-  select p.n, p.amount from settlement_payer p where p.payer = $1 and p.n > 0 and ($2::boolean or not p.overload)
+  select p.n, p.amount from settlement_payer p where p.payer = $1 and length(p.chain) > 0 and ($2::boolean or not p.overload)
    union all
   select 1, s.amount
     from settlement_unrolled u

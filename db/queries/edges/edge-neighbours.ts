@@ -28,7 +28,7 @@ around as (
     join agent_holding h on h.chain = f.chain and h.agent_id = f.agent_id and h.reason is null
    union
   select v.fid
-    from own join settlement_payer s on s.payer = own.address and s.n > 0
+    from own join settlement_payer s on s.payer = own.address and length(s.chain) > 0
     join verified_address v on v.address = s.recipient and v.ended_at is null
    union
   select v.fid from own join verified_address v on v.address = own.address and v.ended_at is null

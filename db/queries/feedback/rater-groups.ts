@@ -56,7 +56,8 @@ const rules: Readonly<Record<string, Counted>> = {
     holds: `max(its.n) <= ${mostRead} and max(its.registrations) * 4 <= max(its.n) and count(*) <= ${mostRead}`,
     from: `(
      (select p.recipient as address, p.amount >= ${incomeLimits.dustBelow} as is_paid
-        from settlement_payer p where p.payer = decode(own.subject, 'hex') and p.n > 0 limit ${mostRead + 1})
+        from settlement_payer p where p.payer = decode(own.subject, 'hex') and length(p.chain) > 0
+       limit ${mostRead + 1})
        union all
       -- Whose money it was has paid it, not who signed.
       select p.payee, ${isPaidMore} and p.funder = ''

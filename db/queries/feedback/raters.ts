@@ -69,7 +69,7 @@ first_paid as materialized (
   select k.*, one.payers <= ${mostPayers} as is_told, one.at, one.payer,
          exists (select
                    from (select *, row_number() over () as place
-                           from settlement_payer p where p.payer = k.client and p.n > 0 limit ${mostSums + 1}) p
+                           from settlement_payer p where p.payer = k.client and length(p.chain) > 0 limit ${mostSums + 1}) p
                   where p.place > ${mostSums} or p.recipient <> k.client and p.amount >= ${leastPaid})
            or (select count(*) > ${mostSums} or coalesce(bool_or(p.payee <> k.client and ${isPaid('p', leastPaid)}), false)
                  from (select * from payment_sum p where p.payer = k.client

@@ -99,7 +99,7 @@ spent as materialized (
   select r.*
     from (select distinct address from whose) one
    cross join lateral (
-     select recipient, amount, first_at, last_at from settlement_payer where payer = one.address and n > 0
+     select recipient, amount, first_at, last_at from settlement_payer where payer = one.address and length(chain) > 0
       union all
      select payee, greatest(amount - refunded, 0), first_at, last_at from payment_sum where payer = one.address
      offset 0

@@ -46,7 +46,7 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
   from (select decode(payer, 'hex') as payer from unnest($1::text[]) payer) given
  cross join lateral (
    select recipient, amount, count(*) over () as n
-     from (select recipient, amount from settlement_payer p where p.payer = given.payer and p.n > 0
+     from (select recipient, amount from settlement_payer p where p.payer = given.payer and length(p.chain) > 0
             union all
            select payee, amount - refunded from payment_sum p where p.payer = given.payer
             limit $2::int + 1) sums

@@ -74,9 +74,10 @@ create table settlement_payer (
   first_paid_at timestamptz,     -- time of the oldest with an amount: one of nothing makes nobody a payer; null: there is none
   primary key (recipient, payer, chain, overload)
 ) with (fillfactor = 85);
--- Whom an address has paid, for those who ask with `n > 0`, which every row has. Whoever knows the recipient too asks without,
--- and then only the key is left: to the planner both would cost the same where most payers paid one, and some paid everybody.
-create index settlement_payer_payer on settlement_payer (payer) where n > 0;
+-- Whom an address has paid, for those who ask with `length(chain) > 0`, which every row has. Whoever knows the recipient too asks
+-- without, and then only the key is left: to the planner both would cost the same where most payers paid one, and some paid
+-- everybody. The condition is of a column that no update changes: one of a sum would be written into both indexes by each.
+create index settlement_payer_payer on settlement_payer (payer) where length(chain) > 0;
 
 -- Accounts whose facilitator is known by name. Those of the published list are brought here whenever a database is
 -- migrated, those that a facilitator names itself when it is asked.

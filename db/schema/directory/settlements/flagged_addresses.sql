@@ -4,7 +4,7 @@ with paid as (
          o.fid, coalesce(part.first_at, p.first_at) as since, coalesce(part.last_at, p.last_at) as last_at
     from public.income_owner o
    cross join lateral (
-     select recipient, chain, first_at, last_at from public.settlement_payer where payer = o.address and n > 0
+     select recipient, chain, first_at, last_at from public.settlement_payer where payer = o.address and length(chain) > 0
       union all
      select payee, chain, first_at, last_at from public.payment_sum where payer = o.address and public.has_paid(amount, fees, refunded)
      offset 0 -- each is looked up

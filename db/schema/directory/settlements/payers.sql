@@ -2,7 +2,8 @@ create or replace view directory.payers as
 select '0x' || encode(recipient, 'hex') as recipient_address, '0x' || encode(payer, 'hex') as payer_address, chain,
        not overload as counted, first_at, last_at, n as settlements, amount * 0.000001 as amount_usdc,
        recipient as recipient_bytes, payer as payer_bytes
-  from public.settlement_payer;
+  from public.settlement_payer
+ where length(chain) > 0; -- as the index by payer
 
 comment on view directory.payers is e'@behavior -*\nWho paid whom, on which chain and how often. Final blocks only, up to chains.rolled_up_block, without ranges a backfill is loading.';
 comment on column directory.payers.recipient_address is 'Who was paid.';

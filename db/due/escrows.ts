@@ -36,28 +36,16 @@ export const dueOfPayee = (kind: string, address: string) => `due d
 /** SQL: whether a mark's rows, from its place on, begin in blocks that are archived. */
 const beforeArchive = `split_part(d.key, ':', 2) = archive.chain and split_part(d.key, ':', 4)::bigint >> 32 <= archive.block`
 
-/** SQL: whether a funding changes whose money is paid out behind it: none before it was larger, nor twenty as large. */
-const tells = `exists (
-         select from funding_before(p) before
-          where (before.size > funding_size((p).gross) or before.size = funding_size((p).gross) and before.times = 20) is not true)`
-
-/**
- * Where money came into a job, a channel or an escrow, or did not, of which there was no more before. Mostly the first row of a
- * subject tells; the others are asked only if it does not. A job is paid to others than its fundings.
- */
+/** Where money came first into a job, a channel or an escrow, or did not. A job is paid to others than its fundings. */
 const funded = `(
-       select (p).payee, (p).subject, (p).chain, min(${placeOf('(p)')}) as place
-         from (select p, nth, bool_or(first_tells) over (partition by (p).payee, (p).subject, (p).chain) as first_tells
-                 from (select p, nth, case when nth = 1 then ${tells} end as first_tells
-                         from (select row(m.*)::payment as p,
-                                      row_number() over (partition by payee, subject, chain order by ${placeOf('m')}) as nth
-                                 from moved m
-                                where funded_subject(m.kind, m.subject) is not null) each) each) each
-        where case when first_tells then nth = 1 else nth > 1 and ${tells} end
-        group by 1, 2, 3) funding
+       select m.payee, m.subject, m.chain, bool_or(m.kind = 'job_funding') as is_job, min(${placeOf('m')}) as place
+         from moved m
+        where funded_subject(m.kind, m.subject) is not null
+        group by m.payee, m.subject, m.chain) funding
      cross join lateral (
-       select coalesce((select p.payee from payments_of_subject(funding.subject, funding.chain, funding.place, 2) p
-                         where p.kind <> 'job_funding' limit 1), funding.payee)) paid (payee)`
+       select coalesce(case when funding.is_job then (
+                         select p.payee from payments_of_subject(funding.subject, funding.chain, funding.place, 20) p
+                          where p.kind = 'job_release' limit 1) end, funding.payee)) paid (payee)`
 
 /**
  * The kind `funders`. A payment that is written at the same time is not seen: so each funding marks its subject, whether or not

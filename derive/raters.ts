@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import {
   accountsOf,
+  type Rating,
   ratedBy,
   ratedRaters,
   ratingsOf,
@@ -28,6 +29,14 @@ export async function deriveRaters(db: pg.PoolClient, clients: readonly string[]
   await deriveRatersOf(db, clients)
 }
 
+/** Of what addresses rated, the registrations with an address on the rater's ring: others bring nobody into a circle. */
+function onTheirRings(rings: readonly FoundRings[], rated: readonly Rating[]): Rating[] {
+  const ringOf = new Map(rings.map(({ address, ring }) => [address, new Set(ring)]))
+  const keyOf = ({ client, registration }: Rating) => `${client} ${registration}`
+  const inside = new Set(rated.filter((one) => ringOf.get(one.client)?.has(one.address)).map(keyOf))
+  return rated.filter((one) => inside.has(keyOf(one)))
+}
+
 /** Searches the circles of addresses, lowercase hex. Nothing else derives clients meanwhile, as that holds the roll-up too. */
 export async function deriveCircles(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
   await holdRollup(db)
@@ -46,9 +55,12 @@ export async function deriveCircles(db: pg.PoolClient, addresses: readonly strin
     ring.length <= mostAddresses && new Set(ring.map(accountOf)).size <= mostAccounts
   const circles = found.map((one) => (isCircle(one) ? one : { ...one, ring: [] }))
   const rings = circles.filter(({ ring }) => ring.length > 0)
-  const rated = await ratingsOf(
-    db,
-    rings.map(({ address }) => address),
+  const rated = onTheirRings(
+    rings,
+    await ratingsOf(
+      db,
+      rings.map(({ address }) => address),
+    ),
   )
   const raters = await ratingsWith(db, [...new Set(rated.map(({ address }) => address))])
   const others = addresses.filter((address) => !both.has(address))

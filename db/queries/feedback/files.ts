@@ -59,7 +59,9 @@ values ($1, sha256(convert_to($2, 'UTF8')), $3, $4, $5, $6, $7, $8, $9)
    set (uri_sha256, status, hash, payment_from, payment_to, payment_chain_id, payment_tx, read_at, named, registry_compared)
        = row(excluded.uri_sha256, excluded.status, excluded.hash, excluded.payment_from, excluded.payment_to,
              excluded.payment_chain_id, excluded.payment_tx, excluded.read_at,
-             case when kept.payment_tx = excluded.payment_tx then kept.named end, true)
+             case when (kept.payment_from, kept.payment_to, kept.payment_chain_id, kept.payment_tx)
+                       is not distinct from (excluded.payment_from, excluded.payment_to, excluded.payment_chain_id, excluded.payment_tx)
+                  then kept.named end, true)
  where kept.status <> 'ok' or kept.uri_sha256 <> excluded.uri_sha256
     or not kept.registry_compared and excluded.status in ('ok', 'foreign')`,
     values: [

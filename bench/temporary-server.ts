@@ -17,16 +17,22 @@ export async function startTemporaryServer(name: string, options: Omit<EmbeddedO
   const folder = await mkdtemp(join(tmpdir(), `bench-${name}-`))
   // As root the server is another user. Of a folder that is closed to it the data would lie elsewhere, and stay there.
   await chmod(folder, 0o777)
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), ...options })
+  const starting = startPostgres({ dataFolder: join(folder, 'postgres'), ...options })
   let removed: Promise<void> | undefined
   const remove = () => {
-    removed ??= postgres.stop().then(() => rm(folder, { recursive: true, force: true }))
+    removed ??= starting
+      .then(
+        (started) => started.stop(),
+        () => {}, // it did not start
+      )
+      .then(() => rm(folder, { recursive: true, force: true }))
     return removed
   }
   void untilStopSignal().then(async (signal) => {
     await remove()
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
+  const postgres = await starting
   return {
     folder,
     postgres,

@@ -8,6 +8,8 @@ import { testDatabase } from '../support/database.ts'
 const database = testDatabase()
 /** A smaller history than the one that is published has a little fewer: of a chain of funders, the first four are not flagged. */
 const tolerance = 0.02
+/** Makes that hide among honest clients; of all others nearly everybody is found, whatever the document says. */
+const hidden = ['circles across', 'disguised']
 
 /** Recall and precision of each make, from the table of the document. */
 function published(document: string): ReadonlyMap<string, { recall: number; precision: number | undefined }> {
@@ -34,7 +36,9 @@ test('farms of feedback are flagged, and hardly an honest client of any habit', 
   for (const { kind, recall, precision } of farms) {
     const told = figures.get(kind)
     expect(recall, `recall of ${kind}`).toBeGreaterThanOrEqual((told?.recall ?? 1) - tolerance)
-    expect(precision ?? 1, `precision of ${kind}`).toBeGreaterThanOrEqual((told?.precision ?? 1) - tolerance)
+    if (told?.precision !== undefined)
+      expect(precision, `precision of ${kind}`).toBeGreaterThanOrEqual(told.precision - tolerance)
+    if (!hidden.includes(kind)) expect(Math.min(recall, precision ?? 0), kind).toBeGreaterThan(0.95)
   }
   expect(accused).toBeLessThan(1 / 1_000)
   // Each habit is there, and each rule has flagged somebody.

@@ -10,7 +10,7 @@ import {
   signatureToCompactSignature,
   toBytes,
 } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { accountOf, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
@@ -31,7 +31,9 @@ let stage: ClaimStage
 let claimant: Claimant
 beforeAll(async () => {
   stage = await startClaimStage()
-  claimant = await stage.claimant()
+})
+beforeEach(async () => {
+  claimant = await stage.claimant() // so many claims of a FID are accepted a day, and no more
 })
 afterAll(() => stage.stop())
 
@@ -291,10 +293,9 @@ test('a verification of the oldest form, which names no type, is of a key', asyn
 })
 
 test('the address may be written in lower case or with its checksum', async () => {
-  const another = await stage.claimant() // so many claims of a FID are accepted a day, and no more
-  for (const address of [another.address, getAddress(another.address)]) {
+  for (const address of [claimant.address, getAddress(claimant.address)]) {
     // The signed text has the checksummed address either way.
-    const body = { ...(await eip191Claim(stage, another)), address }
+    const body = { ...(await eip191Claim(stage, claimant)), address }
     expect((await post(stage.api, body)).status).toBe(200)
   }
 })

@@ -186,16 +186,17 @@ test('an archive reads no agent’s addresses, and what it makes due is found in
        select ${of('payee')}, ${of('payer')}, 'base', false, now(), 1, 1, now() from generate_series(1, ${agents} / 2) n`,
     )
   })
+  const asked = ['income_owner', 'income_address', 'settlement_payer']
   const counted = await rowsRead(pool, async (db) => {
+    const soFar = await rowsFetched(db, asked) // by this connection, as far as it has not told the server yet
     await db.query(
       `insert into settlement_archive (chain, from_block, to_block, sealed_to, partition) values ('base', 0, 1, 1, 'one')`,
     )
     const { rows } = await db.query(`select kind, key from due`)
     expect(rows).toEqual([{ kind: 'archived owners', key: 'base:0' }])
-    const asked = ['income_owner', 'income_address', 'settlement_payer']
-    expect(await rowsFetched(db, asked)).toBe(0)
+    expect(await rowsFetched(db, asked)).toBe(soFar)
     let keys: string[] = [`base:${behind}`]
-    for (let before = 0; keys.length > 0; ) {
+    for (let before = soFar; keys.length > 0; ) {
       keys = (await deriveArchivedOwners(db, keys, { now: () => new Date() }, slice)).map(({ key }) => String(key))
       const read = await rowsFetched(db, asked)
       expect(read - before).toBeLessThan(5 * slice)

@@ -106,11 +106,19 @@ export const incomeHours = {
       key: hourKey('h.recipient', 'h.chain', 'h.hour'),
     },
     {
-      table: 'income_address a join payment p on p.payee = a.address and p.net <> 0',
+      table: `income_address a join payment p on p.payee = a.address and ${hasMoved('p')}`,
       key: hourKey('p.payee', 'p.chain', 'p.block_timestamp'),
     },
   ],
 } satisfies Kind
+
+/**
+ * SQL: whether something came to the payee by a row of `payment`, or went back from it: not what a contract holds for it. Of a
+ * token with finer units than millionths of a dollar less than one of these comes too, but nothing of sums goes back by it.
+ */
+export function hasMoved(row: string): string {
+  return `(${row}.net <> 0 or ${row}.fraction_sign > 0)`
+}
 
 /** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */
 export function hourKey(recipient: string, chain: string, at: string): string {

@@ -102,4 +102,10 @@ export class Payment {
      */
     @BytesColumn_({nullable: true})
     funder!: Uint8Array | undefined | null
+
+    /**
+     * Where net is 0 though something moved, less than a millionth of a dollar: 1, it came; -1, it went back.
+     */
+    @IntColumn_({nullable: true})
+    fractionSign!: number | undefined | null
 }

@@ -24,6 +24,8 @@ export interface PaymentRow {
   /** Base units; of a dollar token whole millionths of a dollar, whatever its units are. */
   readonly gross: bigint
   readonly net: bigint
+  /** Where `net` is 0 though something moved, less than a millionth of a dollar: 1, it came to the payee; -1, it went back. */
+  readonly fractionSign?: 1 | -1 | undefined
   readonly facilitator: string
   readonly txHash: string
   /** Set for forwarded payments, else null: who passed it on, the log index of the original payment, and hops from it. */
@@ -112,7 +114,9 @@ function inMillionths({ token, gross, net }: Pick<PaymentRow, 'token' | 'gross' 
   const decimals = tokens?.get(token)
   if (!isScaled(decimals)) return {}
   const exact: ExactAmount = { baseUnits: net === 0n ? gross : net, decimals }
-  return { gross: millionths(gross, decimals), net: millionths(net, decimals), exact }
+  const whole = millionths(net, decimals)
+  const fractionSign = net === 0n || whole !== 0n ? undefined : net > 0n ? 1 : -1
+  return { gross: millionths(gross, decimals), net: whole, fractionSign, exact } as const
 }
 
 const words = new TextFields({ input: '0x' }, [], new Map())

@@ -42,6 +42,7 @@ export function toPayment(row: PaymentRow): Payment {
     forwarder: forwarder === null ? null : bytesOf(forwarder),
     subject: subject === null ? null : bytesOf(subject),
     funder: null,
+    fractionSign: row.fractionSign ?? null,
   }
 }
 

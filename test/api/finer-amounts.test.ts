@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeContracts } from '../../db/queries/chain/contracts.ts'
 import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
+import { runIncome } from '../derive/passes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, insert, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
+import { addressOf, birth, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../support/seed.ts'
 
-// Settlements in a token whose base units are finer than millionths of a dollar.
+// Settlements and payments in a token whose base units are finer than millionths of a dollar.
 
 const database = testDatabase()
 const seller = addressOf('seller')
@@ -27,7 +29,19 @@ beforeAll(async () => {
     const exact = { id: `base-${block}-0`, chain: 'base', block_number: block, log_index: 0 }
     await insert(pool, 'exact_amount', { ...exact, base_units: units, decimals: 18 })
   }
+  await insert(pool, 'agent_change', { fid: 1, kind: 'upsert', changed_at: birth })
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
+  const small = {
+    kind: 'permit2_exact',
+    payee: seller,
+    payer: addressOf('payer of next to nothing'),
+    amount: 0n,
+  } as const
+  await seedPayment(pool, { ...small, block: 4, at: new Date(Date.UTC(2026, 2, 4)), fractionSign: 1 })
+  const exact = { id: 'base-4-0', chain: 'base', block_number: 4, log_index: 0 }
+  await insert(pool, 'exact_amount', { ...exact, base_units: '7', decimals: 18 })
   while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
   api = await startApi(database)
 })
 afterAll(() => api.stop())
@@ -44,4 +58,14 @@ test.for([
     const { settlements } = (await response.json()) as { settlements: { block_number: number }[] }
     expect(settlements.map(({ block_number }) => block_number)).toEqual(blocks)
   }
+})
+
+test('a payment of less than a millionth of a dollar is listed with all its digits, and counts as dust', async () => {
+  const text = await (await api.get('/api/agent/1/income/payments')).text()
+  expect(/\{[^{]*"kind":"permit2_exact"[^}]*\}/.exec(text)?.[0]).toContain('"amount_usdc":0.000000000000000007')
+  expect(await (await api.get('/api/agent/1/income')).json()).toMatchObject({
+    raw: { payments: 4, amount_usdc: 4.500001 },
+    payers: { raw: 2 },
+    flags: { dust: { payments: 1, amount_usdc: 0 } },
+  })
 })

@@ -31,19 +31,25 @@ beforeAll(async () => {
   await seedPayment(pool, { ...paid, kind: 'permit2_exact', block: 1, at: at(1), amount: 1_500_000n })
   await seedPayment(pool, { ...paid, kind: 'permit2_exact', block: 2, at: at(2), amount: 5_000_000n, token: fine })
   const units = '5000000000000000007'
-  await insert(pool, 'exact_amount', {
-    id: 'base-2-0',
+  const exact = (block: number, amount: string) => ({
+    id: `base-${block}-0`,
     chain: 'base',
-    block_number: 2,
+    block_number: block,
     log_index: 0,
-    base_units: units,
+    base_units: amount,
     decimals: 18,
   })
+  await insert(pool, 'exact_amount', exact(2, units))
   await seedPayment(pool, { ...paid, kind: 'escrow_charge', block: 3, at: at(3), amount: 9_000_000n, subject })
   await seedPayment(pool, { ...paid, kind: 'escrow_refund', block: 4, at: at(4), amount: -4_000_000n, subject })
   const any = addressOf('any token')
   await seedPayment(pool, { ...paid, kind: 'permit2_upto', block: 5, at: at(5), amount: 10n ** 60n, token: any })
   await seedPayment(pool, { ...paid, kind: 'batch_deposit', block: 6, at: at(6), amount: 7n, net: 0n })
+  const fraction = { ...paid, amount: 0n, token: fine }
+  await seedPayment(pool, { ...fraction, kind: 'escrow_charge', block: 7, at: at(7), fractionSign: 1 })
+  await insert(pool, 'exact_amount', exact(7, '7'))
+  await seedPayment(pool, { ...fraction, kind: 'escrow_refund', block: 8, at: at(8), fractionSign: -1 })
+  await insert(pool, 'exact_amount', exact(8, '-5'))
 })
 
 const asReader = (statement: string, values: unknown[] = []) =>
@@ -74,6 +80,7 @@ test('it has single payments of every kind, exact, with what they are of, and no
   const none = { token_symbol: 'USDC', decimals: 6, subject: null, final: true }
   const charged = { amount: '9000000', base_units: '9000000', amount_usdc: '9.000000' }
   const back = { amount: '-4000000', base_units: '-4000000', amount_usdc: '-4.000000' }
+  const small = { ...none, token_symbol: 'FINE', decimals: 18, amount: '0', final: false }
   expect(rows).toEqual([
     { ...none, kind: 'permit2_exact', amount: '1500000', base_units: '1500000', amount_usdc: '1.500000' },
     {
@@ -97,6 +104,8 @@ test('it has single payments of every kind, exact, with what they are of, and no
       subject: null,
       final: false,
     },
+    { ...small, kind: 'escrow_charge', base_units: '7', amount_usdc: '0.000000000000000007' },
+    { ...small, kind: 'escrow_refund', base_units: '-5', amount_usdc: '-0.000000000000000005' },
   ])
 })
 
@@ -128,6 +137,6 @@ test('of many payments those of a payee in a time are found by an index over bot
   const nodes = nodesOf(plans[0].Plan)
   expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'payment')).toEqual([])
   const indexes = nodes.filter((node) => node['Index Name']?.startsWith('payment'))
-  expect(indexes.map((node) => node['Index Name'])).toEqual(['payment_paid_to'])
+  expect(indexes.map((node) => node['Index Name'])).toEqual(['payment_by_payee'])
   expect(indexes[0]!['Index Cond']).toMatch(/payee = .*block_timestamp >= .*block_timestamp </)
 })

@@ -313,7 +313,6 @@ interface SeedPayment {
   logIndex?: number
   /** Base units of the token. */
   amount: bigint
-  /** Default: all of it. */
   net?: bigint
   at: Date
   token?: string
@@ -321,13 +320,13 @@ interface SeedPayment {
   forwarder?: string
   originLogIndex?: number
   depth?: number
-  /** Hex digits behind 0x. */
   subject?: string
+  fractionSign?: 1 | -1
 }
 
 export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<void> {
-  const { chain = 'base', kind, payee, payer, block, logIndex = 0, amount, at } = payment
-  const { forwarder, originLogIndex, depth, subject } = payment
+  const { chain = 'base', kind, payee, payer, block, logIndex = 0, amount, net = amount, at } = payment
+  const { forwarder, originLogIndex = null, depth = null, subject, fractionSign = null } = payment
   const { token = addressOf('token'), facilitator = addressOf('facilitator') } = payment
   await insert(pool, 'payment', {
     id: `${chain}-${block}-${logIndex}`,
@@ -340,13 +339,14 @@ export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<
     payer: bytes(payer),
     payee: bytes(payee),
     gross: String(amount),
-    net: String(payment.net ?? amount),
+    net: String(net),
     facilitator: bytes(facilitator),
     tx_hash: bytes(hashOf(`tx ${chain} ${block}`)),
     forwarder: forwarder === undefined ? null : bytes(forwarder),
-    origin_log_index: originLogIndex ?? null,
-    depth: depth ?? null,
-    subject: subject === undefined ? null : bytes(subject),
+    origin_log_index: originLogIndex,
+    depth,
+    subject: subject ? bytes(subject) : null,
+    fraction_sign: fractionSign,
   })
 }
 

@@ -1,5 +1,5 @@
 import { isRefund, placeOf, subjectOf } from '../../due/escrows.ts'
-import { hourKey } from '../../due/paid-hours.ts'
+import { hasMoved, hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { lockPayments } from '../rollup/cursor.ts'
 
@@ -139,7 +139,7 @@ select ${keyAt('name', 'left_at')} as key
 const markText = `
 with ${moved},
 read as materialized (
-  select escrow.name, ${placeOf('p')} as place, p.payee, p.chain, p.block_timestamp, p.net
+  select escrow.name, ${placeOf('p')} as place, p.payee, p.chain, p.block_timestamp, ${hasMoved('p')} as has_moved
     from (select subject, chain, max(name) as name, min(place) as place from moved group by 1, 2) escrow
    cross join lateral payments_of_subject(escrow.subject, escrow.chain, escrow.place, $2) p
 ),
@@ -147,7 +147,7 @@ marked as (
   insert into due (kind, key)
   select distinct 'income hours', ${hourKey('payee', 'chain', 'block_timestamp')}
     from read
-   where net <> 0 and exists (select from income_address i where i.address = payee)
+   where has_moved and exists (select from income_address i where i.address = payee)
 )
 select ${keyAt('name', 'max(place) + 1')} as key from read group by name having count(*) = $2`
 

@@ -1,3 +1,4 @@
+import { hasMoved } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { markHours } from '../sql/income.ts'
@@ -47,7 +48,7 @@ due as (${markHours(`
    union all
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
-    join payment p on p.payee = moved.address and p.net <> 0
+    join payment p on p.payee = moved.address and ${hasMoved('p')}
    where ${isRolledUp('p')}
    union all
   select behind.payee, behind.chain, date_trunc('hour', behind.block_timestamp, 'UTC')
@@ -120,7 +121,7 @@ ${markHours(`
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
     join income_address i on i.fid = moved.fid
-    join lateral (select * from payment where payer = moved.address and net <> 0
+    join lateral (select * from payment one where payer = moved.address and ${hasMoved('one')}
                    union all
                   select * from payment where funder = moved.address) p on p.payee = i.address
    where ${isRolledUp('p')}`)}`,

@@ -1,3 +1,4 @@
+import { hasMoved } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import {
@@ -51,7 +52,7 @@ sized as (
      select (select coalesce(sum(h.n), 0) from settlement_hourly h
               where h.recipient = picked.recipient and h.chain = picked.chain and h.hour = picked.hour)
           + (select count(*) from payment p
-              where p.payee = picked.recipient and p.chain = picked.chain and p.net <> 0
+              where p.payee = picked.recipient and p.chain = picked.chain and ${hasMoved('p')}
                 and p.block_timestamp >= picked.hour and p.block_timestamp < picked.hour + interval '1 hour') as n
    ) size
 ),

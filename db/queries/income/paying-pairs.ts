@@ -1,5 +1,5 @@
 import { readingLimits } from '../../../config/limits.ts'
-import { hasPaid } from '../../due/paid-hours.ts'
+import { hasMoved, hasPaid } from '../../due/paid-hours.ts'
 import { isRolledUp } from '../sql/block-states.ts'
 import { countedFor, otherPayments } from '../sql/income.ts'
 import { isListed } from '../sql/settlement-filter.ts'
@@ -51,7 +51,7 @@ countable as materialized (${
                      join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0)
        + (select count(*)
             from (select from (select distinct address from whose) one
-                    join payment p on p.payee = one.address and p.net <> 0 limit ${most} + 1) others) <= ${most} as yes
+                    join payment p on p.payee = one.address and ${hasMoved('p')} limit ${most} + 1) others) <= ${most} as yes
 `
     : 'select true as yes'
 }),

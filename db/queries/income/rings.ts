@@ -1,3 +1,4 @@
+import { hasMoved } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { markHours } from '../sql/income.ts'
@@ -98,7 +99,7 @@ ${markHours(`
    union all
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
-    join payment p on p.payee = moved.recipient and p.payer = moved.payer and p.net <> 0
+    join payment p on p.payee = moved.recipient and p.payer = moved.payer and ${hasMoved('p')}
    where exists (select from income_address i where i.address = p.payee) and ${isRolledUp('p')}`)}`,
     values: [
       found.map(({ address }) => address),

@@ -1,4 +1,5 @@
 import { dueOfPayee } from '../../due/escrows.ts'
+import { hasMoved } from '../../due/paid-hours.ts'
 import { dueHours, hourOf } from './income.ts'
 import { isoTime } from './json-text.ts'
 
@@ -65,6 +66,6 @@ export const firstDue = (fid: string) => `(
                 `select min(p.block_timestamp)
                    from own
                   cross join lateral (
-                    select block_timestamp from payment where payee = own.address and net <> 0
+                    select block_timestamp from payment p where payee = own.address and ${hasMoved('p')}
                      order by payee, block_timestamp, chain, block_number, log_index limit 1) p`,
               )}) waits)`

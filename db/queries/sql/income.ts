@@ -1,6 +1,6 @@
 import { type PaymentKind, paymentKinds, paymentKindsThat } from '../../../config/payments.ts'
 import { placeOf } from '../../due/escrows.ts'
-import { hourKey } from '../../due/paid-hours.ts'
+import { hasMoved, hourKey } from '../../due/paid-hours.ts'
 import { textList } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp,
@@ -153,7 +153,7 @@ export const otherPayments = `(
                 select address from hop) end as through,
               p.subject, p.funder, p.kind
          from payment p
-        where p.net <> 0) s`
+        where ${hasMoved('p')}) s`
 
 /** SQL statement that marks hours as due to be summed up again; `hours` is a query for recipient, chain and hour. */
 export const markHours = (hours: string) => `

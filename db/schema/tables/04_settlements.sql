@@ -83,14 +83,18 @@ create table payment (
   -- contract, a payment of an escrow, by the hash of its terms, behind the address of its operator; null: nothing.
   subject bytea,
   funder bytea,                  -- batch_claim: who put the most into the channel at once, if that is not the payer
+  -- Of a token with finer units than millionths of a dollar, where net is 0 though something moved: 1, less than a millionth came to
+  -- the payee; -1, it went back.
+  fraction_sign smallint,
   unique (chain, block_number, log_index),
   check ((kind = 'forwarded') = (forwarder is not null and origin_log_index is not null and depth is not null))
 );
 -- Here and below, without what a contract holds: anybody deposits in anybody's name, as often as the gas is worth it.
-create index payment_paid_by on payment (payer, block_number desc) where net <> 0;
+create index payment_by_payer on payment (payer, block_number desc) where net <> 0 or fraction_sign is not null;
 create index payment_facilitator on payment (facilitator, block_number desc);
 -- Payments of a payee by time, for pages and for sums of an hour.
-create index payment_paid_to on payment (payee, block_timestamp, chain, block_number, log_index) where net <> 0;
+create index payment_by_payee on payment (payee, block_timestamp, chain, block_number, log_index)
+  where net <> 0 or fraction_sign is not null;
 -- What contracts hold for a payee in some token, and what left them.
 create index payment_held on payment (payee, token)
   where kind in ('batch_claim', 'batch_deposit', 'batch_return', 'escrow_capture', 'escrow_authorization', 'escrow_return');

@@ -39,6 +39,7 @@ export interface Passed {
   readonly payer: number
   /** Recipients in order: the first is paid, the others are forwarded to. */
   readonly hands: readonly number[]
+  /** 0: less than a millionth, unless it is a settlement. */
   readonly amount: number
 }
 export interface OtherRow {
@@ -81,6 +82,7 @@ export async function storeOthers(db: Queryable, rows: readonly OtherRow[]): Pro
     origin_log_index: row.originLogIndex,
     depth: row.through.length === 0 ? null : row.through.length,
     subject: row.subject === undefined ? null : text(subjectOf(row.subject)),
+    fraction_sign: row.amount === 0 ? 1 : null,
   }))
   await insertPayments(db, JSON.stringify(columns))
 }

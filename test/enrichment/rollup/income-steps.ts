@@ -27,7 +27,7 @@ export const passed: fc.Arbitrary<Passed> = fc.record({
   sender: fc.integer({ min: 0, max: senders.length - 1 }),
   payer: anybody,
   hands: fc.uniqueArray(person, { minLength: 1, maxLength: 4 }),
-  amount: fc.oneof(fc.constantFrom(1, 999, 1_000), fc.integer({ min: 1, max: 2 ** 31 })),
+  amount: fc.oneof(fc.constantFrom(0, 1, 999, 1_000), fc.integer({ min: 1, max: 2 ** 31 })),
 })
 /** Something goes back to a payer of an escrow, in a later block, or in any block to somebody who may never have paid. */
 const refund = fc.record({

@@ -282,8 +282,8 @@ export class World {
     }))
     const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
     const others = this.others
-      .map((row) => (row.amount > 0 ? row : { ...row, amount: -Math.min(-row.amount, this.#leftBefore(row)) }))
-      .filter(({ amount }) => amount !== 0)
+      .map((row) => (row.amount >= 0 ? row : { ...row, amount: -Math.min(-row.amount, this.#leftBefore(row)) }))
+      .filter(({ amount }) => !Object.is(amount, -0))
     return [...settled, ...others].filter(
       ({ block, recipient, through }) => block <= this.final && isIts(recipient) && !through.some(isIts),
     )

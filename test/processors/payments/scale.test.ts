@@ -12,6 +12,7 @@ import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { startBackfill } from '../../support/chain/backfill.ts'
 import { type ChainIndex, indexChain } from '../../support/chain/index-chain.ts'
 import { describeDifference } from '../../support/chain/oracle.ts'
+import { allowProxy, dollarOf, payByProxy } from '../../support/chain/permit2.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
@@ -19,6 +20,8 @@ const payer = accountOf('payer of eighteen decimals')
 const payee = accountOf('payee of eighteen decimals')
 /** Base units of 10^-18 dollars; the last one is less than a millionth of a dollar. */
 const paid = [1_234_567_890_123_456_789n, 5_000_000_000_000_000_000n, 7n]
+/** Of payments by a proxy; the last one as that. */
+const paidByProxy = [2_000_000_000_000_000_009n, 8n]
 const finality = 20
 const decimals = 18
 
@@ -35,6 +38,10 @@ beforeAll(async () => {
     const nonce = keccak256(toBytes(`scale ${value}`))
     await chain.execute(payer, pay(await signAuthorization(chain, payer, { to: payee.address, value, nonce })))
   }
+  await chain.execute(payer, mint(chain, payer.address, 10n ** 19n, dollarOf(chain)))
+  await chain.execute(payer, allowProxy(chain))
+  for (const amount of paidByProxy)
+    await chain.execute(payer, payByProxy(chain, { owner: payer.address, to: payee.address, amount }))
   await live.untilHead()
   await chain.client.mine({ blocks: finality })
   await live.untilHead()
@@ -55,14 +62,28 @@ const stored = async ({ pool }: ChainIndex['database']) =>
     )
   ).rows
 
+const storedByProxy = async ({ pool }: ChainIndex['database']) =>
+  (
+    await pool.query<{ net: string; fraction_sign: number | null; base_units: string; decimals: number }>(
+      `select p.net::text, p.fraction_sign, e.base_units::text, e.decimals
+         from payment p join exact_amount e using (chain, block_number, log_index) order by p.block_number`,
+    )
+  ).rows
+
 const rows = paid.map((baseUnits) => ({
   amount: String(baseUnits / 10n ** 12n),
   base_units: String(baseUnits),
   decimals,
 }))
+const [whole, fraction] = paidByProxy.map(String)
+const proxyRows = [
+  { net: '2000000', fraction_sign: null, base_units: whole, decimals },
+  { net: '0', fraction_sign: 1, base_units: fraction, decimals },
+]
 
 test('an amount of 18 decimals is stored in whole millionths and in base units, from hot blocks and from final ones', async () => {
   expect(await stored(live.database)).toEqual(rows)
+  expect(await storedByProxy(live.database)).toEqual(proxyRows)
   for (const source of [{}, { rpc: null, portal: portal.url }]) {
     const late = await indexChain(chain, { finality, decimals, ...source })
     onTestFinished(late.close)
@@ -82,6 +103,7 @@ test('a backfill stores the same', async () => {
   const backfill = await startBackfill({ databaseUrl: database.url, chainSettings: settings, args })
   expect(await backfill.ended).toMatchObject({ code: 0 })
   expect(await stored(database)).toEqual(rows)
+  expect(await storedByProxy(database)).toEqual(proxyRows)
 })
 
 test('JSON and SQL have all digits; sums are made of whole millionths', async () => {

@@ -23,7 +23,7 @@ select p.chain, p.block_number, p.log_index, '0x' || encode(p.tx_hash, 'hex') as
                    where d.chain = p.chain and d.address = '0x' || encode(p.token, 'hex')
                      and d.from_block <= p.block_number) as is_dollar) t
   left join public.chain_state c on c.chain = p.chain
- where p.net <> 0;
+ where p.net <> 0 or p.fraction_sign is not null;
 
 comment on view directory.payments is e'@behavior -*\nSingle payments of every kind but settlements, whoever was paid: by Permit2, channels, escrows, jobs and forwarders, and what went back of them. Those of one transaction may be of the same money, which a forwarder passed on. Large: give recipient_bytes with a time, payer_bytes, or a chain with a range of blocks.';
 comment on column directory.payments.chain is 'Lowercase name of the chain: ';

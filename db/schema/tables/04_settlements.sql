@@ -205,20 +205,24 @@ create trigger payment_funder before insert on payment
 -- sums and marks follow rows that come and go. Of rows from a place on, so many; the place behind them, null: they were the last.
 -- Call it under the locks of who writes payments, so that a roll-up that is about to sum these rows up comes first.
 create function follow_funding(of_subject bytea, of_chain text, place bigint, most int) returns bigint
-  language sql set enable_seqscan = off as $$
-  with read as materialized (select p from payments_of_subject(of_subject, of_chain, place, most) p),
-  gone as (
-    delete from payment
-     where id = any (array(
-       select (read.p).id
-         from read
-        where (read.p).kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
-          and with_funder(read.p) is distinct from read.p))
-    returning *
-  ),
-  stored as (insert into payment select * from gone)
-  select max(((read.p).block_number::bigint << 32) + (read.p).log_index) + 1 from read having count(*) = most
-$$;
+  language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+  others text[];
+  read int;
+  last bigint;
+begin
+  select array_agg(p.id) filter (where p.kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
+                                       and with_funder(p) is distinct from p),
+         count(*), max((p.block_number::bigint << 32) + p.log_index)
+    into others, read, last
+    from payments_of_subject(of_subject, of_chain, place, most) p;
+  -- Of most fundings nothing is somebody else's: the triggers of the table run for each statement, whether or not rows move.
+  if others is not null then
+    with gone as (delete from payment where id = any (others) returning *)
+    insert into payment select * from gone;
+  end if;
+  return case when read = most then last + 1 end;
+end $$;
 
 -- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as what
 -- the forwarder passed on: right for the sum of one payee, too much for the sum of all.

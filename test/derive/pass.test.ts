@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
-import { countWaiting, failingKey, markDue, takeDue } from '../../db/queries/due/queue.ts'
+import { countWaiting, failingKey, isAnyDue, markDue, takeDue } from '../../db/queries/due/queue.ts'
 import type { Derivation } from '../../derive/derivation.ts'
 import { derivePass } from '../../derive/pass.ts'
 import { testDatabase } from '../support/database.ts'
@@ -160,4 +160,15 @@ test('what is due among very many marks is taken without a look at them', async 
   }
   // Six times: a connection keeps a plan for any values then.
   for (let n = 0; n < 6; n++) expect(await rowsRead(pool, takeOfCrowd, ['due'])).toBeLessThan(60)
+})
+
+test('of a kind that has nothing due no mark of others is read, however many there are, and whatever statistics say', async () => {
+  const { pool } = database
+  await pool.query(
+    `insert into due (kind, key) select case n % 2 when 0 then 'other' else 'rings' end, n from generate_series(1, 20000) n`,
+  )
+  await pool.query('analyze due')
+  await pool.query(`delete from due where kind = 'rings'`)
+  expect(await rowsRead(pool, (db) => isAnyDue(db, 'rings', now()), ['due'])).toBe(0)
+  expect(await rowsRead(pool, (db) => countWaiting(db, ['rings'], now()), ['due'])).toBe(0)
 })

@@ -16,11 +16,17 @@ interface DueKey {
   readonly attempts: number
 }
 
+/**
+ * SQL behind `from due`: what is due of a kind, in the order of its key. Without it, where statistics tell that the kind is seldom
+ * without marks, all of the queue is read to find none.
+ */
+const inTurn = (kind: string, now: string) => `where kind = ${kind} and due_at <= ${now} order by kind, due_at, seq`
+
 /** Whether a key of this kind is due. Takes no lock. */
 export async function isAnyDue(db: Queryable, kind: string, now: Date): Promise<boolean> {
   const { rows } = await db.query<{ due: boolean }>({
     name: 'is-any-due',
-    text: 'select exists (select from due where kind = $1 and due_at <= $2) as due',
+    text: `select exists (select from (select from due ${inTurn('$1', '$2')} limit 1) first) as due`,
     values: [kind, now],
   })
   return rows[0]?.due === true
@@ -81,7 +87,7 @@ select key, max(attempts) as attempts from taken join picked using (key) group b
 
 const byAge = take(`picked as materialized (
   select distinct key, 0 as place
-    from (select key from due where kind = $1 and due_at <= $2 order by kind, due_at, seq limit $3) oldest
+    from (select key from due ${inTurn('$1', '$2')} limit $3) oldest
 )`)
 
 const ofKind = 'from due where kind = $1 and due_at <= $2'
@@ -174,7 +180,7 @@ export async function countWaiting(db: Queryable, kinds: readonly string[], now:
     name: 'count-waiting',
     text: `
 select k.kind,
-       (select count(*) from (select from due d where d.kind = k.kind and d.due_at <= $2 limit $3) w) as waiting,
+       (select count(*) from (select from due ${inTurn('k.kind', '$2')} limit $3) w) as waiting,
        (select count(*)
           from (select distinct key from due d where d.kind = k.kind and d.attempts > 0 limit $3) f) as failing,
        coalesce((select greatest(0, extract(epoch from $2 - greatest(d.marked_at, d.due_at)))

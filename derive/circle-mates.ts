@@ -1,5 +1,6 @@
 import type { Mate, Rating } from '../db/queries/feedback/circles.ts'
 import type { FoundRings, PayerSum } from '../db/queries/income/rings.ts'
+import { groupsOf } from '../ops/groups.ts'
 
 /** Circles, and what is known of those on them. */
 interface Circles {
@@ -25,10 +26,10 @@ type Pair = readonly [Account, Account]
  * An address that is on no circle, such as the holder of a registration with a wallet, counts by who rated that registration.
  */
 export function matesOf({ rings, pairs, rated, raters, accountOf }: Circles): Mate[] {
-  const ratedOf = grouped(rated, ({ client, registration }) => `${client} ${registration}`)
-  const registrationsOf = grouped(rated, ({ client }) => client)
-  const ratersOf = grouped(raters, ({ address }) => address)
-  const pairsOf = grouped(pairs, ({ payer }) => payer)
+  const ratedOf = groupsOf(rated, ({ client, registration }) => `${client} ${registration}`)
+  const registrationsOf = groupsOf(rated, ({ client }) => client)
+  const ratersOf = groupsOf(raters, ({ address }) => address)
+  const pairsOf = groupsOf(pairs, ({ payer }) => payer)
   return rings.flatMap(({ address: client, ring }) => {
     const isOn = new Set(ring)
     const rates = ring
@@ -67,19 +68,9 @@ function around(from: Account, pairs: readonly Pair[]): ReadonlySet<Account> {
 }
 
 function reached(from: Account, pairs: readonly Pair[]): ReadonlySet<Account> {
-  const next = grouped(pairs, ([one]) => one)
+  const next = groupsOf(pairs, ([one]) => one)
   const found = new Set([from])
   // Iterating a Set includes entries that are added meanwhile: a breadth-first search.
   for (const one of found) for (const [, other] of next.get(one) ?? []) found.add(other)
   return found
-}
-
-function grouped<T, K>(rows: readonly T[], keyOf: (row: T) => K): ReadonlyMap<K, readonly T[]> {
-  const groups = new Map<K, T[]>()
-  for (const row of rows) {
-    const group = groups.get(keyOf(row))
-    if (group) group.push(row)
-    else groups.set(keyOf(row), [row])
-  }
-  return groups
 }

@@ -4,13 +4,14 @@ import {
   type Rating,
   ratedBy,
   ratedRaters,
+  ratersOf,
   ratingsOf,
   ratingsWith,
   storeCircles,
 } from '../db/queries/feedback/circles.ts'
 import { deriveGroupsOf } from '../db/queries/feedback/rater-groups.ts'
 import { deriveRatersOf } from '../db/queries/feedback/raters.ts'
-import type { FoundRings, PayerSum } from '../db/queries/income/rings.ts'
+import type { FoundRings } from '../db/queries/income/rings.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
 import { matesOf } from './circle-mates.ts'
@@ -41,13 +42,11 @@ function onTheirRings(rings: readonly FoundRings[], rated: readonly Rating[]): R
 export async function deriveCircles(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
   await holdRollup(db)
   const both = await ratedRaters(db, addresses)
-  const pairs: PayerSum[] = []
-  const read = async (clients: readonly string[]) => {
-    const rated = await ratedBy(db, clients)
-    pairs.push(...rated)
-    return rated
+  const reads = {
+    paid: (clients: readonly string[]) => ratedBy(db, clients),
+    got: (rated: readonly string[]) => ratersOf(db, rated),
   }
-  const found = await findRings([...both], read, circleBounds)
+  const found = await findRings([...both], reads, circleBounds)
   const few = found.filter(({ ring }) => ring.length <= mostAddresses)
   const accounts = await accountsOf(db, [...new Set(few.flatMap(({ ring }) => ring))])
   const accountOf = (address: string) => accounts.get(address) ?? address
@@ -62,11 +61,12 @@ export async function deriveCircles(db: pg.PoolClient, addresses: readonly strin
       rings.map(({ address }) => address),
     ),
   )
+  const pairs = await ratedBy(db, [...new Set(rings.flatMap(({ ring }) => ring))])
   const raters = await ratingsWith(db, [...new Set(rated.map(({ address }) => address))])
   const others = addresses.filter((address) => !both.has(address))
   await storeCircles(
     db,
-    [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [] }))],
+    [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [], reachedBack: [] }))],
     matesOf({ rings, pairs, rated, raters, accountOf }),
   )
 }

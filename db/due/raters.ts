@@ -120,12 +120,13 @@ const raterMarks: readonly Mark[] = [
   },
 ]
 
-/** Both ends of an edge, and those whose search saw its client. */
+/** Both ends of an edge, and those whose search saw whom its client rates, or who rates its address: of one with too many, nobody does. */
 const aroundEdge = {
   key: hex('one.address'),
   from: `moved cross join lateral (
        select moved.client as address union select moved.address
-        union select r.address from circle_reach r where r.kind = 'circles' and r.member = moved.client) one`,
+        union select r.address from circle_reach r where r.kind = 'circles' and r.member = moved.client
+        union select r.address from circle_reach r where r.kind = 'circles back' and r.member = moved.address) one`,
 }
 
 /**

@@ -2,6 +2,7 @@ import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { type OtherRow, otherSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
 import { otherAttached } from '../../db/queries/chain/payments/attached.ts'
 import { otherPayments } from '../../db/queries/chain/payments/payments.ts'
+import { groupsOf } from '../../ops/groups.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import { tokensOf } from '../mapping/scale.ts'
 import { type SettledBlocks, settleBlocks } from '../mapping/settle-blocks.ts'
@@ -94,16 +95,9 @@ const rowKey = ({ blockNumber, logIndex }: Pick<OtherRow, 'blockNumber' | 'logIn
 const unpaidKey = ({ blockNumber, token }: { readonly blockNumber: number; readonly token: string }) =>
   `${blockNumber} ${token}`
 
-/** Groups rows by the block that they name. */
-export function byBlock<T extends { readonly blockNumber: number }>(rows: readonly T[]): Map<number, T[]> {
-  const groups = new Map<number, T[]>()
-  for (const row of rows) {
-    const group = groups.get(row.blockNumber)
-    if (group) group.push(row)
-    else groups.set(row.blockNumber, [row])
-  }
-  return groups
-}
+/** Rows by the block that they name. */
+export const byBlock = <T extends { readonly blockNumber: number }>(rows: readonly T[]) =>
+  groupsOf(rows, ({ blockNumber }) => blockNumber)
 
 /** What an event or row says, as a text to compare. */
 export const textOf = (row: object) =>

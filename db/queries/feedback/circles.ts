@@ -7,6 +7,13 @@ import { type FoundRings, type PayerSum, storeReach } from '../income/rings.ts'
 /** Registrations that a member of a circle rates elsewhere, and did not pay, which excuse it of nothing: they cost nothing. */
 const mostFree = 2
 
+/** SQL: the edges towards an address; none, of one with too many. */
+const fewRaters = (address: string) => `
+   select e.client, e.registration
+     from (select e.client, e.registration, count(*) over () as n
+             from (select * from feedback_edge e where e.address = ${address} limit ${mostRaters + 1}) e) e
+    where e.n <= ${mostRaters}`
+
 /** Those of some addresses, lowercase hex without 0x, that rate others and are rated. */
 export async function ratedRaters(db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ address: string }>({
@@ -31,6 +38,20 @@ select distinct encode(e.client, 'hex') as payer, encode(e.address, 'hex') as re
   join feedback_edge e on e.client = decode(given.client, 'hex')
  order by 1, 2`,
     values: [clients],
+  })
+  return rows.map((pair) => ({ ...pair, amount: 1n }))
+}
+
+/** Who rated some addresses, each pair as a sum of one; nobody, of one with too many to be in a circle. */
+export async function ratersOf(db: Queryable, addresses: readonly string[]): Promise<PayerSum[]> {
+  const { rows } = await db.query<{ payer: string; recipient: string }>({
+    name: 'raters-of',
+    text: `
+select distinct encode(e.client, 'hex') as payer, given.address as recipient
+  from unnest($1::text[]) as given (address)
+ cross join lateral (${fewRaters("decode(given.address, 'hex')")}) e
+ order by 1, 2`,
+    values: [addresses],
   })
   return rows.map((pair) => ({ ...pair, amount: 1n }))
 }
@@ -77,11 +98,7 @@ export async function ratingsWith(db: Queryable, addresses: readonly string[]): 
     text: `
 select encode(e.client, 'hex') as client, e.registration, given.address
   from unnest($1::text[]) as given (address)
- cross join lateral (
-   select e.client, e.registration, count(*) over () as n
-     from (select * from feedback_edge e where e.address = decode(given.address, 'hex') limit ${mostRaters + 1}) e
- ) e
- where e.n <= ${mostRaters}
+ cross join lateral (${fewRaters("decode(given.address, 'hex')")}) e
  order by 1, 2, 3`,
     values: [addresses],
   })
@@ -153,7 +170,12 @@ export interface Mate {
  */
 export async function storeCircles(db: Queryable, found: readonly FoundRings[], mates: readonly Mate[]): Promise<void> {
   const inside = found.flatMap(({ address, ring }) => ring.map((other) => [address, other] as const))
-  await storeReach(db, 'circles', found)
+  await storeReach(db, 'circles', found.map(withRing))
+  await storeReach(
+    db,
+    'circles back',
+    found.map(({ address, reachedBack }) => ({ address, reached: reachedBack })),
+  )
   await db.query({
     name: 'store-circles',
     text: storeText,
@@ -168,3 +190,6 @@ export async function storeCircles(db: Queryable, found: readonly FoundRings[], 
     ],
   })
 }
+
+/** With whom one rates in a circle: what these rate tells of it, too. */
+const withRing = ({ address, reached, ring }: FoundRings) => ({ address, reached: [...new Set([...reached, ...ring])] })

@@ -18,8 +18,9 @@ export interface FoundRings {
   readonly payers: readonly string[]
   /** All addresses of the ring, in no order. */
   readonly ring: readonly string[]
-  /** Addresses whose sums were read during the search. */
+  /** Addresses whose sums were read during the search, as payers and as recipients. */
   readonly reached: readonly string[]
+  readonly reachedBack: readonly string[]
 }
 
 /** Those of some addresses, lowercase hex without 0x, that are an agent's. Call it under `holdRollup`. */
@@ -109,11 +110,11 @@ ${markHours(`
   })
 }
 
-/** Stores whose payments, or ratings, were read for some addresses in place of what was stored. */
+/** Stores whom some addresses reached in place of what was stored: whose payments, whose ratings, or whose raters were read for them. */
 export async function storeReach(
   db: Queryable,
-  kind: 'rings' | 'circles',
-  found: readonly FoundRings[],
+  kind: 'rings' | 'circles' | 'circles back',
+  found: readonly { readonly address: string; readonly reached: readonly string[] }[],
 ): Promise<void> {
   const reached = found.flatMap(({ address, reached }) => reached.map((member) => [address, member] as const))
   await db.query({

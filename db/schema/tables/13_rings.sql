@@ -205,7 +205,7 @@ create table income_ring (
 
 -- Whose payments, or whose ratings, were looked at for an address: while nothing of these moves, its rings, or circles, stand.
 create table circle_reach (
-  kind text not null,    -- of the derivation: rings or circles
+  kind text not null,    -- of the derivation: rings or circles; circles back: who rated the member was looked at
   member bytea not null, -- the payer, or the client
   address bytea not null,
   primary key (kind, member, address)

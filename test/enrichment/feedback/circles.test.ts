@@ -25,6 +25,18 @@ test('circles of two to six are flagged, not where others rate them too, or beyo
   expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
 })
 
+test('the rating that closes a circle flags all of it, wherever they are on it', async () => {
+  const round = names('member', 6)
+  for (const [n, client] of round.entries()) await mint(n, client)
+  for (const n of [1, 2, 3, 4, 5]) {
+    await rate(`member ${n}`, (n + 1) % 6, 10)
+    await derive()
+  }
+  await rate('member 0', 1, 11)
+  await derive()
+  expect(await Promise.all(round.map(flags))).toEqual(round.map(() => ['circle']))
+})
+
 test('who rates more of a circle, or two others, at no cost, stays flagged, not who rates three, or one that it paid', async () => {
   const round = names('member', 6)
   await rateInCircle(round, 1)

@@ -8,19 +8,21 @@ type Paid = readonly [payer: string, recipient: string, amount: number]
 const edgesOf = (paid: readonly Paid[]) =>
   paid.map(([payer, recipient, amount]) => ({ payer, recipient, amount: BigInt(amount) }))
 
-/** Ring payers of some addresses; asserts that no payer's sums are read twice. */
-async function search(addresses: readonly string[], paid: readonly Paid[], bounds: Partial<RingBounds> = {}) {
-  const asked: string[] = []
-  const found = await findRings(
-    addresses,
-    async (payers) => {
-      asked.push(...payers)
-      return edgesOf(paid).filter(({ payer }) => payers.includes(payer))
-    },
-    { ...ringBounds, ...bounds },
-  )
-  expect(new Set(asked).size).toBe(asked.length)
-  return found
+/** Ring payers of some addresses, searched from both sides or from one; asserts that no address's sums are read twice. */
+async function search(
+  addresses: readonly string[],
+  paid: readonly Paid[],
+  { isBoth = false, ...bounds }: Partial<RingBounds> & { isBoth?: boolean } = {},
+) {
+  const reader = (end: 'payer' | 'recipient') => {
+    const asked = new Set<string>()
+    return async (some: readonly string[]) => {
+      for (const one of some) expect(asked.has(one) || !asked.add(one)).toBe(false)
+      return edgesOf(paid).filter((sum) => some.includes(sum[end]))
+    }
+  }
+  const reads = { paid: reader('payer'), ...(isBoth && { got: reader('recipient') }) }
+  return findRings(addresses, reads, { ...ringBounds, ...bounds })
 }
 const round = (length: number, amount = 100): Paid[] =>
   Array.from({ length }, (_, at) => [`${at}`, `${(at + 1) % length}`, amount])
@@ -56,7 +58,21 @@ test('a hop of more sums than are followed is left out, and looked at again when
   const paid: Paid[] = [...round(4), ...wide]
   expect((await search(['0'], paid, { sums: 9 }))[0]?.payers).toEqual(['3'])
   const [found] = await search(['0'], paid, { sums: 7 })
-  expect(found).toEqual({ address: '0', payers: [], ring: [], reached: ['0', '1', '2'] })
+  expect(found).toEqual({ address: '0', payers: [], ring: [], reached: ['0', '1', '2'], reachedBack: [] })
+})
+
+test('from both sides, what branches off at each step is followed half as far', async () => {
+  // Each of the round pays four others, and each of these four more.
+  const branches = (from: string, depth: number): Paid[] =>
+    depth === 0
+      ? []
+      : Array.from({ length: 4 }, (_, n) => `${from}-${n}`).flatMap((to) => [[from, to, 1], ...branches(to, depth - 1)])
+  const paid = [...round(6), ...round(6).flatMap(([payer]) => branches(payer, 5))]
+  const [found] = await search(['0'], paid, { isBoth: true, sums: 2_000 })
+  expect(found?.ring).toHaveLength(6)
+  expect(found!.reached.length + found!.reachedBack.length).toBeLessThan(40)
+  const [oneWay] = await search(['0'], paid, { sums: 2_000 })
+  expect(oneWay?.ring).toEqual([])
 })
 
 const one = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')
@@ -75,6 +91,10 @@ test('rings are those that walking every round finds, of many addresses at once 
       const found = await search(addresses, real)
       const expected = addresses.map((address) => ringPayers(address, edgesOf(paid)).sort())
       expect(found.map(({ payers }) => payers.toSorted())).toEqual(expected)
+      // Half of the way from each side leads to the same.
+      const both = await search(addresses, real, { isBoth: true })
+      const ringsOf = (one: typeof found) => one.map(({ ring }) => ring.toSorted())
+      expect(ringsOf(both)).toEqual(ringsOf(found))
     }),
     { numRuns: 300 },
   )

@@ -4,6 +4,7 @@ import { sources } from '../../config/sources.ts'
 import {
   type Attempt,
   type Sending,
+  slowOutcome,
   storeSendings,
   type WebhookEvent,
   type WebhookToSend,
@@ -46,6 +47,12 @@ const goneStatus = 410
 /** Most events that are sent to an endpoint in a row, and milliseconds after which others have their turn. */
 const eventsARead = 20
 const longestReadMs = 2 * second
+
+/**
+ * Who takes longer than that is next sent to after so many times as long, whatever comes meanwhile: those that are slow hold a
+ * fifth of a place each, and others have the rest.
+ */
+const slowRest = 4
 
 /** How a row of events went. */
 interface Sent {
@@ -117,6 +124,8 @@ function answerOf(
   failures: number,
 ): SentAnswer {
   const isThrough = events.length < eventsARead && attempts.length === events.length && !failed
+  const spentMs = attempts.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0)
+  const restMs = spentMs > longestReadMs ? slowRest * spentMs : 0
   const isOver = failed !== undefined && failed.waitMs === undefined
   const sending = {
     id,
@@ -127,7 +136,7 @@ function answerOf(
     endedFor: isOver ? (failed.status === goneStatus ? 'gone' : 'failed') : null,
   } as const
   return {
-    outcome: failed?.outcome ?? (isPostponed ? 'postponed' : 'ok'),
+    outcome: failed?.outcome ?? (restMs > 0 ? slowOutcome : isPostponed ? 'postponed' : 'ok'),
     sending,
     next(wantsMore) {
       if (isOver) return never
@@ -137,6 +146,7 @@ function answerOf(
           inMs: jittered(failed.waitMs as number, Math.random),
           failures: attempts.length > 1 ? 1 : failures + 1,
         }
+      if (restMs > 0) return { inMs: restMs, failures: 0 }
       if (isPostponed) return { inMs: cadenceMs.postponed, failures: 0 }
       return wantsMore ? atOnce : { inMs: jittered(cadenceMs.all, Math.random), failures: 0 }
     },

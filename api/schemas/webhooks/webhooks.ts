@@ -73,7 +73,9 @@ export const webhookShown = z
     ended_at: time.nullable(),
     failures: count.meta({ description: 'In a row.' }),
     last_success_at: time.nullable(),
-    next_attempt_at: time.nullable().meta({ description: 'null: nothing waits to be sent again.' }),
+    next_attempt_at: time
+      .nullable()
+      .meta({ description: 'Nothing is sent before: it failed, or was slow. null: as it comes.' }),
   })
   .meta({ id: 'Webhook' })
 

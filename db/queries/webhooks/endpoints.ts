@@ -1,5 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
+import { slowOutcome } from './sending.ts'
 
 interface NewWebhook {
   readonly id: string
@@ -118,7 +119,7 @@ select w.id, w.fid, w.url, w.types, w.fids, w.chains, w.min_amount::float8 as mi
        case when s.ended_at is not null then 'ended' when q.failures > 0 then 'retrying' else 'active' end as state,
        s.ended_for, ${isoTime('s.ended_at')} as ended_at, coalesce(q.failures, 0) as failures,
        ${isoTime('s.last_success_at')} as last_success_at,
-       case when q.failures > 0 then ${isoTime('q.due_at')} end as next_attempt_at
+       case when q.failures > 0 or q.last_outcome = '${slowOutcome}' then ${isoTime('q.due_at')} end as next_attempt_at
   from webhook w
   left join webhook_standing s on s.id = w.id and s.moves = w.moves
   left join source_state q on q.source = $3 and q.subject = 'webhook:' || w.id

@@ -2,6 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import type { OldRows } from '../log/changes.ts'
 import { exactDollars, hex } from '../sql/json-text.ts'
 import { isListed } from '../sql/settlement-filter.ts'
+import { slowOutcome } from './sending.ts'
 import { wantsSuch } from './wishes.ts'
 
 /** An event that was appended. */
@@ -118,7 +119,7 @@ returning type, fid, data->>'chain' as chain, data->>'amount_usdc' as amount`,
 const appended = { type: 'e.type', chain: 'e.chain', amount: 'e.amount' }
 
 /**
- * Has endpoints sent the events that they want, except for those that wait because they failed; and those with these ids
+ * Has endpoints sent the events that they want, except for those that wait because they failed or were slow; and those with these ids
  * whatever they wait for, because their accounts have just registered or moved them.
  */
 export async function wakeWebhooks(
@@ -150,7 +151,7 @@ select $1, 'webhook:' || w.id, $2
     on conflict (source, subject) do update
    set due_at = case when s.lease_id is null then least(s.due_at, excluded.due_at) else s.due_at end,
        failures = case when s.lease_id is null then 0 else s.failures end
- where s.failures = 0 and s.due_at > excluded.due_at
+ where s.failures = 0 and s.due_at > excluded.due_at and s.last_outcome is distinct from '${slowOutcome}'
     or s.subject = any (select 'webhook:' || id from unnest($3::text[]) as moved (id))`,
     values: [
       source,

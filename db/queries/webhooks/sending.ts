@@ -86,6 +86,9 @@ select w.id, w.url, w.moves, w.secret_version as version, w.rotated_at as "rotat
   return rows
 }
 
+/** Outcome of a row of events after which an endpoint rests, because it was slow to answer: no event wakes it before. */
+export const slowOutcome = 'slow'
+
 /** An attempt to send an event. */
 export interface Attempt {
   readonly seq: number

@@ -1,0 +1,34 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startWebhookStage } from '../../support/api/webhooks.ts'
+
+test('an endpoint that is slow to answer rests, whatever comes meanwhile, and loses nothing', async () => {
+  const hooks = await startWebhookStage()
+  onTestFinished(() => hooks.stop())
+  const webhook = await hooks.register(hooks.newUrl())
+  const answered = performance.now()
+  hooks.answer = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    return { status: 204, body: '' }
+  }
+  await hooks.claimed()
+  await hooks.run()
+  const spentMs = performance.now() - answered
+  const { next_attempt_at } = await hooks.shownOf(webhook)
+  expect(await hooks.shownOf(webhook)).toMatchObject({ state: 'active', failures: 0 })
+  const restMs = Date.parse(next_attempt_at) - hooks.stage.clock.now
+  expect([restMs > 4 * 2_000, restMs <= 4 * spentMs]).toEqual([true, true])
+
+  hooks.answer = hooks.agrees
+  await hooks.claimed()
+  hooks.stage.clock.now += 1_000
+  await hooks.run()
+  expect(hooks.received.map(({ type }) => type)).toEqual(['agent.claimed'])
+  hooks.stage.clock.now += restMs
+  await hooks.run()
+  expect(hooks.received.map(({ type }) => type)).toEqual([
+    'agent.claimed',
+    'agent.listed',
+    'agent.claimed',
+    'agent.listed',
+  ])
+})

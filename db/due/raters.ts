@@ -46,7 +46,7 @@ function pairMarks(
 
 /** Sums of money that is, or is not any more, of somebody behind whom it was paid, or that such a one signed for. */
 const moneyOf = {
-  income_owner: `s.funder <> '' and moved.address in (s.funder, s.payer)`,
+  income_owner: `s.funder <> '' and length(s.chain) > 0 and moved.address in (s.funder, s.payer)`,
   income_address: `s.payee = moved.address and s.funder <> ''`,
 }
 

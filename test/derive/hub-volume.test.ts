@@ -6,7 +6,7 @@ import { settle } from '../../derive/pass.ts'
 import { finalize, payers, recipients, rollUp, store, timeOf } from '../enrichment/rollup/world.ts'
 import { testDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
-import { insert, seedAgent } from '../support/seed.ts'
+import { addressOf, insert, seedAgent, seedPayment } from '../support/seed.ts'
 
 // One payer that paid almost everybody, where the planner knows of payers only that each paid one.
 
@@ -71,3 +71,30 @@ test('who pays somebody again is written into no index', async () => {
     db.release()
   }
 })
+
+test('another payment of who paid almost everybody by other means reads none of its other sums, when it comes and when it goes', async () => {
+  const { pool } = database
+  const hub = payers[0] as string
+  const sums = (payer: string) =>
+    pool.query(
+      `insert into payment_sum (payee, payer, chain, first_at, last_at, amount)
+       select int4send(n), ${payer}, 'base', now(), now(), 1 from generate_series(1, ${pairs}) n`,
+    )
+  await sums('int4send(n)')
+  await pool.query('vacuum analyze payment_sum')
+  await sums(`'\\x${hub.slice(2)}'`)
+  await insert(pool, 'chain_contract', { chain: 'base', address: addressOf('token'), from_block: 0 })
+  const paid = { kind: 'permit2_exact', payee: recipients[1] as string, payer: hub, amount: 5n, at: timeOf(1) } as const
+  await seedPayment(pool, { ...paid, block: 2 })
+  const again = `insert into payment select 'again', chain, 3, log_index, block_timestamp, kind, token, payer, payee, gross, net,
+                        facilitator, tx_hash from payment where payer = $1`
+  for (const move of [again, 'delete from payment where payer = $1'])
+    expect(await rowsRead(pool, (db) => db.query(move, [bytes(hub)]), ['payment_sum'])).toBeLessThan(100)
+  const { rows } = await pool.query('select amount::int from payment_sum where payer = $1 and payee = $2', [
+    bytes(hub),
+    bytes(recipients[1] as string),
+  ])
+  expect(rows).toEqual([{ amount: 5 }])
+})
+
+const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')

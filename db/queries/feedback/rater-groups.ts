@@ -61,7 +61,8 @@ const rules: Readonly<Record<string, Counted>> = {
        union all
       -- Whose money it was has paid it, not who signed.
       select p.payee, ${isPaidMore} and p.funder = ''
-        from (select * from payment_sum p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1}) p
+        from (select * from payment_sum p where p.payer = decode(own.subject, 'hex') and length(p.chain) > 0
+               limit ${mostRead + 1}) p
        union all
       select p.payee, ${isPaidMore}
         from (select * from payment_sum p

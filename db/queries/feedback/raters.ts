@@ -72,7 +72,7 @@ first_paid as materialized (
                            from settlement_payer p where p.payer = k.client and length(p.chain) > 0 limit ${mostSums + 1}) p
                   where p.place > ${mostSums} or p.recipient <> k.client and p.amount >= ${leastPaid})
            or (select count(*) > ${mostSums} or coalesce(bool_or(p.payee <> k.client and ${isPaid('p', leastPaid)}), false)
-                 from (select * from payment_sum p where p.payer = k.client
+                 from (select * from payment_sum p where p.payer = k.client and length(p.chain) > 0
                         union all
                        select * from payment_sum p where p.funder = k.client and p.funder <> ''
                         limit ${mostSums + 1}) p) as has_paid

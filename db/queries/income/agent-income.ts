@@ -101,7 +101,7 @@ spent as materialized (
    cross join lateral (
      select recipient, amount, first_at, last_at from settlement_payer where payer = one.address and length(chain) > 0
       union all
-     select payee, greatest(amount - refunded, 0), first_at, last_at from payment_sum where payer = one.address
+     select payee, greatest(amount - refunded, 0), first_at, last_at from payment_sum where payer = one.address and length(chain) > 0
      offset 0
    ) r
    limit ${most} + 1

@@ -50,7 +50,7 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
    select recipient, amount, count(*) over () as n
      from (select recipient, amount from settlement_payer p where p.payer = given.payer and length(p.chain) > 0
             union all
-           select payee, amount - refunded from payment_sum p where p.payer = given.payer
+           select payee, amount - refunded from payment_sum p where p.payer = given.payer and length(p.chain) > 0
             limit $2::int + 1) sums
  ) paid
  where paid.n <= $2 and paid.recipient <> given.payer and paid.amount > 0

@@ -19,7 +19,8 @@ create table payment_sum (
   fees numeric(78, 0),
   primary key (payee, payer, chain, funder)
 ) with (fillfactor = 85);
-create index payment_sum_payer on payment_sum (payer);
+-- As settlement_payer_payer: for those who ask with `length(chain) > 0`, so that who knows the payee too has the key alone.
+create index payment_sum_by_payer on payment_sum (payer) where length(chain) > 0;
 create index payment_sum_funder_payee on payment_sum (funder, payee, chain, payer) where funder <> '';
 
 -- Whether a payer paid, of one of these sums: so much came to the payee, and so much of all that was paid did not go back.

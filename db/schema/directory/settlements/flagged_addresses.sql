@@ -6,7 +6,7 @@ with paid as (
    cross join lateral (
      select recipient, chain, first_at, last_at from public.settlement_payer where payer = o.address and length(chain) > 0
       union all
-     select payee, chain, first_at, last_at from public.payment_sum where payer = o.address and public.has_paid(amount, fees, refunded)
+     select payee, chain, first_at, last_at from public.payment_sum where payer = o.address and length(chain) > 0 and public.has_paid(amount, fees, refunded)
      offset 0 -- each is looked up
    ) p
     join public.income_address i on i.fid = o.fid and i.address = p.recipient and i.chain in ('', p.chain)

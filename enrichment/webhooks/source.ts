@@ -124,8 +124,8 @@ function answerOf(
   failures: number,
 ): SentAnswer {
   const isThrough = events.length < eventsARead && attempts.length === events.length && !failed
-  const spentMs = attempts.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0)
-  const restMs = spentMs > longestReadMs ? slowRest * spentMs : 0
+  const slowestMs = Math.max(0, ...attempts.map(({ elapsedMs }) => elapsedMs))
+  const restMs = slowestMs > longestReadMs ? slowRest * slowestMs : 0
   const isOver = failed !== undefined && failed.waitMs === undefined
   const sending = {
     id,

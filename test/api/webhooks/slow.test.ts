@@ -1,13 +1,19 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startWebhookStage } from '../../support/api/webhooks.ts'
 
+let hooks: Awaited<ReturnType<typeof startWebhookStage>>
+beforeAll(async () => {
+  hooks = await startWebhookStage()
+})
+afterAll(() => hooks.stop())
+beforeEach(() => hooks.reset())
+
 test('an endpoint that is slow to answer rests, whatever comes meanwhile, and loses nothing', async () => {
-  const hooks = await startWebhookStage()
-  onTestFinished(() => hooks.stop())
   const webhook = await hooks.register(hooks.newUrl())
   const answered = performance.now()
   hooks.answer = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    await delay(2_100)
     return { status: 204, body: '' }
   }
   await hooks.claimed()
@@ -31,4 +37,15 @@ test('an endpoint that is slow to answer rests, whatever comes meanwhile, and lo
     'agent.claimed',
     'agent.listed',
   ])
+})
+
+test('an endpoint that answers in time is sent one event after another, however many there are', async () => {
+  await hooks.register(hooks.newUrl())
+  for (let claims = 0; claims < 3; claims++) await hooks.claimed()
+  hooks.answer = async () => {
+    await delay(410)
+    return { status: 204, body: '' }
+  }
+  await hooks.run()
+  expect(hooks.received).toHaveLength(6)
 })

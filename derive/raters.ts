@@ -38,6 +38,12 @@ function onTheirRings(rings: readonly FoundRings[], rated: readonly Rating[]): R
   return rated.filter((one) => inside.has(keyOf(one)))
 }
 
+/** What those who may be on one's circle rate, and which accounts they are of, tells of it as what one reached. */
+function withRing(found: FoundRings): FoundRings {
+  const { reached, ring } = found
+  return ring.length > mostAddresses ? found : { ...found, reached: [...new Set([...reached, ...ring])] }
+}
+
 /** Searches the circles of addresses, lowercase hex. Nothing else derives clients meanwhile, as that holds the roll-up too. */
 export async function deriveCircles(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
   await holdRollup(db)
@@ -46,7 +52,7 @@ export async function deriveCircles(db: pg.PoolClient, addresses: readonly strin
     paid: (clients: readonly string[]) => ratedBy(db, clients),
     got: (rated: readonly string[]) => ratersOf(db, rated),
   }
-  const found = await findRings([...both], reads, circleBounds)
+  const found = (await findRings([...both], reads, circleBounds)).map(withRing)
   const few = found.filter(({ ring }) => ring.length <= mostAddresses)
   const accounts = await accountsOf(db, [...new Set(few.flatMap(({ ring }) => ring))])
   const accountOf = (address: string) => accounts.get(address) ?? address

@@ -170,7 +170,7 @@ export interface Mate {
  */
 export async function storeCircles(db: Queryable, found: readonly FoundRings[], mates: readonly Mate[]): Promise<void> {
   const inside = found.flatMap(({ address, ring }) => ring.map((other) => [address, other] as const))
-  await storeReach(db, 'circles', found.map(withRing))
+  await storeReach(db, 'circles', found)
   await storeReach(
     db,
     'circles back',
@@ -190,6 +190,3 @@ export async function storeCircles(db: Queryable, found: readonly FoundRings[], 
     ],
   })
 }
-
-/** With whom one rates in a circle: what these rate tells of it, too. */
-const withRing = ({ address, reached, ring }: FoundRings) => ({ address, reached: [...new Set([...reached, ...ring])] })

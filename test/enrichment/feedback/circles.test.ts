@@ -233,14 +233,20 @@ test('eight on circles together are flagged, and nine once two of them are of on
   for (const name of ['of 9 0', 'of 9 4']) await seedVerification(database.pool, { fid: 1, address: addressOf(name) })
   await derive()
   expect(await flagged()).toEqual([['circle'], ['circle']])
-  await database.pool.query('delete from verified_address')
-  await derive()
-  expect(await flagged()).toEqual([['circle'], []])
-  // An account that gave them up before is one still, and its verifications lead to no rating.
-  await database.pool.query(
-    'insert into verified_address (fid, address, verified_at, ended_at) select 2, unnest($1::bytea[]), $2, $3',
-    [['of 9 0', 'of 9 4'].map((name) => bytes(addressOf(name))), time(1), time(5)],
-  )
-  await derive()
-  expect(await flagged()).toEqual([['circle'], ['circle']])
+  // An account that gave them up before is one still, and its verifications lead to no rating. Of the first pair one is rated on the
+  // way there, of the other both rate on the way back.
+  for (const pair of [
+    ['of 9 0', 'of 9 4'],
+    ['of 9 0', 'of 9 8'],
+  ]) {
+    await database.pool.query('delete from verified_address')
+    await derive()
+    expect(await flagged()).toEqual([['circle'], []])
+    await database.pool.query(
+      'insert into verified_address (fid, address, verified_at, ended_at) select 2, unnest($1::bytea[]), $2, $3',
+      [pair.map((name) => bytes(addressOf(name))), time(1), time(5)],
+    )
+    await derive()
+    expect(await flagged()).toEqual([['circle'], ['circle']])
+  }
 })

@@ -120,7 +120,7 @@ const raterMarks: readonly Mark[] = [
   },
 ]
 
-/** Both ends of an edge, and those whose search saw whom its client rates, or who rates its address: of one with too many, nobody does. */
+/** Both ends of an edge, and those whose search saw whom its client rates, or who rates its address. */
 const aroundEdge = {
   key: hex('one.address'),
   from: `moved cross join lateral (

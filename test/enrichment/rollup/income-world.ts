@@ -83,8 +83,9 @@ export class World {
         return
       }
       case 'refund': {
+        // Of what is less than a millionth, less goes back, which is in no sum.
         const charges = this.others.filter(
-          ({ kind, block }) => kind === 'escrow_charge' && block + step.after <= lastBlock,
+          ({ kind, block, amount }) => kind === 'escrow_charge' && amount > 0 && block + step.after <= lastBlock,
         )
         const charge = charges[step.which % charges.length]
         const from = charge ?? step.stranger
@@ -310,13 +311,13 @@ export class World {
       }))
     const isIts = (payer: number) =>
       this.verified.get(fid)?.includes(payer) || this.#wallets.get(fid)?.some(({ who }) => who === payer)
-    const given = this.#dollars()
-      .filter(({ block, payer }) => block <= this.final && isIts(payer))
-      .map(({ block, recipient, amount }) => ({
+    const given = upToNothing(this.#dollars().filter(({ block, payer }) => block <= this.final && isIts(payer))).map(
+      ({ block, recipient, amount }) => ({
         other: recipient,
         at: timeOf(block).getTime(),
         amount: BigInt(amount),
-      }))
+      }),
+    )
     return payerFlags(paid, given)
   }
 
@@ -356,6 +357,20 @@ export class World {
     }
     return [...sums].map(([key, sum]) => `${key}: ${sum.join(' ')}`).sort()
   }
+}
+
+/** Of each pair no more goes back than it paid by other means than settlements: what goes back of these takes nothing off them. */
+function upToNothing<T extends { payer: number; recipient: number; amount: number }>(rows: readonly T[]): T[] {
+  const pairOf = ({ payer, recipient }: T) => `${payer} ${recipient}`
+  const left = new Map<string, number>()
+  for (const row of rows)
+    if (!('selector' in row) && row.amount > 0) left.set(pairOf(row), (left.get(pairOf(row)) ?? 0) + row.amount)
+  return rows.flatMap((row) => {
+    if (row.amount >= 0) return row
+    const taken = Math.min(-row.amount, left.get(pairOf(row)) ?? 0)
+    left.set(pairOf(row), (left.get(pairOf(row)) ?? 0) - taken)
+    return taken > 0 ? { ...row, amount: -taken } : []
+  })
 }
 
 const wordAt = (block: number, logIndex: number) => ({
